@@ -387,7 +387,7 @@ impl Model {
         let value = |given: &Given| -> PyResult<Bound<'py, PyAny>> {
             Ok(match given {
                 Given::Number(x) => x.into_pyobject(py)?.into_any(),
-                Given::Level(level) => level.into_pyobject(py)?.into_any(),
+                Given::Level(level) | Given::Special(level) => level.into_pyobject(py)?.into_any(),
                 _ => py.None().into_bound(py),
             })
         };

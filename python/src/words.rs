@@ -23,6 +23,15 @@ pub(crate) fn in_python(warning: &Warning) -> String {
             let remedy = format!("leave it out with X.drop(columns={})", quoted(column));
             warning.to_string().replace("leave it out", &remedy)
         }
+        Warning::CodeLike { column, codes } => {
+            let named = |(i, (code, _)): (usize, &(f64, usize))| {
+                let number = if i == 0 { String::new() } else { (i + 1).to_string() };
+                format!("{}: 'NAME{number}'", orthorules::decimal::plain(*code))
+            };
+            let codes: Vec<String> = codes.iter().enumerate().map(named).collect();
+            let remedy = format!(": special={{{}: {{{}}}}}", quoted(column), codes.join(", "));
+            warning.to_string().replace(", give it a name", &remedy)
+        }
         Warning::Unbounded { .. } => warning.to_string().replace("a larger penalty", "a larger reg_lambda"),
         other => other.to_string(),
     }

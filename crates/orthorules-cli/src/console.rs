@@ -108,6 +108,10 @@ fn with_value(flag: &str, value: &str) -> String {
     format!("{flag}{}{}", if value.starts_with('-') { '=' } else { ' ' }, in_shell(value))
 }
 
+/// Names of codes that are to be replaced by better ones.
+const CODE_NAMES: [&str; 10] =
+    ["NAME", "NAME2", "NAME3", "NAME4", "NAME5", "NAME6", "NAME7", "NAME8", "NAME9", "NAME10"];
+
 /// A warning in the words of the command line.
 fn with_flags(warning: &Warning) -> String {
     match warning {
@@ -122,6 +126,15 @@ fn with_flags(warning: &Warning) -> String {
         Warning::ManyLevels { column, .. } | Warning::CountsRows { column } | Warning::NamesRows { column } => warning
             .to_string()
             .replace("leave it out", &format!("leave it out with {}", with_column("--ignore", column))),
+        Warning::CodeLike { column, codes } => {
+            let named = |((code, _), name): (&(f64, usize), &str)| format!("{}:{name}", decimal::plain(*code));
+            let codes: Vec<String> = codes.iter().zip(CODE_NAMES).map(named).collect();
+            // A name in double quotes may hold any sign.
+            let is_plain = !column.contains(['=', '"']) && column.trim() == column;
+            let name = if is_plain { column.clone() } else { format!("\"{}\"", column.replace('"', "\"\"")) };
+            let remedy = format!(": {}", with_value("--special", &format!("{name}={}", codes.join("|"))));
+            warning.to_string().replace(", give it a name", &remedy)
+        }
         Warning::NoFolds(NoFolds::Rows(_)) => warning.to_string(),
         Warning::NoFolds(NoFolds::TimeOver) => format!("{warning} (a longer --time-limit leaves time for them)"),
         Warning::NoFolds(NoFolds::Streamed) => {

@@ -129,6 +129,11 @@ fn check_columns_of_flags(args: &FitArgs) -> Result<(), Failure> {
             "--ordered names column {name:?} twice: list all its levels in one of them"
         )));
     }
+    if let Some(name) = args.columns.twice_special_column() {
+        return Err(Failure::Input(format!(
+            "--special names column {name:?} twice: list all its codes in one of them, separated by |"
+        )));
+    }
     Ok(())
 }
 

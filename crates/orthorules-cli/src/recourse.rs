@@ -69,7 +69,7 @@ impl From<Recourse> for Told {
     fn from(found: Recourse) -> Self {
         let value = |given: &Given| match given {
             Given::Number(x) => json!(x),
-            Given::Level(level) => json!(level),
+            Given::Level(level) | Given::Special(level) => json!(level),
             _ => Value::Null,
         };
         let answer = |answer: Answer| {

@@ -242,11 +242,13 @@ fn rules(plan: &Plan, names: &[String], text: &mut String) {
         let note = remark(&format!("{effect} {}", rule.phrase()));
         let holds = if let Some(Growth { column, from, to, zero, per }) = &rule.growth {
             let (numbers, name) = ([from, to, zero, per].map(|x| number(*x)).join(", "), &names[*column]);
-            let _ = writeln!(
-                text,
-                "static double trend_{place}(const orthorules_row *row) {{ return orthorules_trend(row->{name}, \
-                 {numbers}); }}"
-            );
+            let trend = format!("orthorules_trend(row->{name}, {numbers})");
+            let exceptions = rule.exceptions();
+            let except: Vec<String> =
+                exceptions.iter().map(|test| condition(plan, test, &names[test.column])).collect();
+            let trend = if except.is_empty() { trend } else { format!("{} ? {trend} : 0.0", except.join(" && ")) };
+            let _ =
+                writeln!(text, "static double trend_{place}(const orthorules_row *row) {{ return {trend}; }}");
             format!("trend_{place}(row) != 0.0")
         } else {
             holds
@@ -274,6 +276,7 @@ fn condition(plan: &Plan, test: &PlanTest, name: &str) -> String {
     match &test.holds {
         Holds::AtMost(t) => format!("{value} <= {}", number(*t)),
         Holds::AtLeast(t) => format!("{value} >= {}", number(*t)),
+        Holds::Not(x) => format!("!isnan({value}) && {value} != {}", number(*x)),
         holds if never(holds) => "0".into(),
         Holds::In(levels) => format!("({})", any(levels)),
         Holds::NotIn(levels) if levels.is_empty() => format!("orthorules_present({value})"),

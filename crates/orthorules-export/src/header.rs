@@ -1,7 +1,7 @@
 //! What stands at the top of every export: where it comes from, and how odd values count.
 
 use crate::plan::{Mean, Plan};
-use orthorules_model::Kind;
+use orthorules_model::{Kind, SpecialCode, decimal};
 
 /// What a target does with text that has blanks around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +36,13 @@ impl Plan<'_> {
         }
         lines.push(self.prediction());
         lines.push(format!("Missing: {missing}. A missing value satisfies no condition but \"missing\"."));
+        for column in &model.columns {
+            if !column.special.is_empty() && self.columns.iter().any(|own| own.name == column.name) {
+                let code = |code: &SpecialCode| format!("{} is {}", decimal::plain(code.value), code.name);
+                let codes: Vec<String> = column.special.iter().map(code).collect();
+                lines.push(format!("Special codes of {}: {}. No threshold holds for them.", column.name, codes.join(", ")));
+            }
+        }
         if self.columns.iter().any(|column| column.kind != Kind::Numeric) {
             lines.push("A level that was not seen in training satisfies no \"=\" and every \"!=\".".into());
             lines.push(match blanks {

@@ -123,7 +123,11 @@ fn conditions(plan: &Plan, text: &mut String) {
         let holds = match &rule.growth {
             Some(Growth { column, from, to, zero, per }) => {
                 let numbers = [from, to, zero, per].map(|x| number(*x)).join(", ");
-                format!("trend({}, {numbers})", names[*column])
+                let trend = format!("trend({}, {numbers})", names[*column]);
+                let exceptions = rule.exceptions();
+                let except = exceptions.iter().map(|test| condition(plan, test, &names[test.column]));
+                let except: Vec<String> = except.collect();
+                if except.is_empty() { trend } else { format!("{} ? {trend} : 0", except.join(" && ")) }
             }
             None if tests.is_empty() => "true".into(),
             None => tests.join(" && "),
@@ -139,6 +143,7 @@ fn condition(plan: &Plan, test: &PlanTest, name: &str) -> String {
     match &test.holds {
         Holds::AtMost(t) => format!("{name} <= {}", number(*t)),
         Holds::AtLeast(t) => format!("{name} >= {}", number(*t)),
+        Holds::Not(x) => format!("!Number.isNaN({name}) && {name} !== {}", number(*x)),
         Holds::In(levels) => match levels.as_slice() {
             [] => "false".into(),
             [level] => format!("{name} === {}", quoted(level)),

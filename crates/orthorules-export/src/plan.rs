@@ -18,6 +18,8 @@ pub(crate) struct InputColumn<'m> {
 pub(crate) enum Holds<'m> {
     AtMost(f64),
     AtLeast(f64),
+    /// A number other than this.
+    Not(f64),
     /// One of these levels; of none, where there are none.
     In(Vec<&'m str>),
     /// Present and none of these levels.
@@ -154,8 +156,8 @@ impl<'m> Plan<'m> {
                 let rule = if let Some(trend) = &rule.trend {
                     plan.trend(text, trend)?
                 } else {
-                    let tests = rule.conditions.iter().map(|c| plan.test(c)).collect::<Result<Vec<PlanTest>>>()?;
-                    PlanRule { text, tests, growth: None }
+                    let tests = rule.conditions.iter().map(|c| plan.tests(c)).collect::<Result<Vec<Vec<PlanTest>>>>()?;
+                    PlanRule { text, tests: tests.concat(), growth: None }
                 };
                 let place = plan.place_of(rule, &score);
                 score.terms.push((place, weight));
@@ -177,7 +179,10 @@ impl<'m> Plan<'m> {
             Holds::AtMost(trend.to.next_down())
         };
         let growth = Growth { column, from: trend.from, to: trend.to, zero: trend.zero, per: trend.per };
-        Ok(PlanRule { text, tests: vec![PlanTest { column, holds }], growth: Some(growth) })
+        let spec = self.model.columns.iter().find(|spec| spec.name == trend.column);
+        let special = spec.into_iter().flat_map(|spec| &spec.special).map(|code| Holds::Not(code.value));
+        let tests = std::iter::once(holds).chain(special).map(|holds| PlanTest { column, holds });
+        Ok(PlanRule { text, tests: tests.collect(), growth: Some(growth) })
     }
 
     /// Whether some rule is a trend.
@@ -185,10 +190,34 @@ impl<'m> Plan<'m> {
         self.rules.iter().any(|rule| rule.growth.is_some())
     }
 
-    /// A condition as a test.
+    /// A condition as tests that hold together. No threshold holds for special codes.
+    fn tests(&self, condition: &'m Condition) -> Result<Vec<PlanTest<'m>>> {
+        let code = || {
+            let unknown = || Error::Model(format!("\"{condition}\" names no special code"));
+            condition.codes.first().copied().ok_or_else(unknown)
+        };
+        let (holds, column) = match condition.op {
+            Op::Is => (vec![Holds::AtMost(code()?), Holds::AtLeast(code()?)], self.column_of(condition)?),
+            Op::IsNot => (vec![Holds::Not(code()?)], self.column_of(condition)?),
+            _ => {
+                let PlanTest { column, holds } = self.test(condition)?;
+                let special = condition.codes.iter().map(|&code| Holds::Not(code));
+                (std::iter::once(holds).chain(special).collect(), column)
+            }
+        };
+        Ok(holds.into_iter().map(|holds| PlanTest { column, holds }).collect())
+    }
+
+    /// The place of the column of a condition.
+    fn column_of(&self, condition: &Condition) -> Result<usize> {
+        let unknown = || Error::Model(format!("there is no export of the condition \"{condition}\" yet"));
+        self.columns.iter().position(|c| c.name == condition.column).ok_or_else(unknown)
+    }
+
+    /// A condition as a test, special codes aside.
     fn test(&self, condition: &'m Condition) -> Result<PlanTest<'m>> {
         let unknown = || Error::Model(format!("there is no export of the condition \"{condition}\" yet"));
-        let column = self.columns.iter().position(|c| c.name == condition.column).ok_or_else(unknown)?;
+        let column = self.column_of(condition)?;
         let spec = self.model.columns.iter().find(|spec| spec.name == condition.column);
         let levels = || spec.into_iter().flat_map(|spec| &spec.levels).map(String::as_str);
         let holds = match (condition.op, &condition.value) {
@@ -282,7 +311,12 @@ impl Growth {
     }
 }
 
-impl PlanRule<'_> {
+impl<'m> PlanRule<'m> {
+    /// What must hold for a trend to be more than 0, beside what its numbers say: no special code.
+    pub(crate) fn exceptions(&self) -> Vec<&PlanTest<'m>> {
+        self.tests.iter().filter(|test| matches!(test.holds, Holds::Not(_)) && self.growth.is_some()).collect()
+    }
+
     /// When it adds what, in words: `if age >= 50`, or what a trend is for.
     pub(crate) fn phrase(&self) -> String {
         if self.growth.is_some() { self.text.clone() } else { format!("if {}", self.text) }

@@ -142,7 +142,11 @@ fn conditions(plan: &Plan, text: &mut String) {
         let holds = match &rule.growth {
             Some(Growth { column, from, to, zero, per }) => {
                 let numbers = [from, to, zero, per].map(|x| number(*x)).join(", ");
-                format!("_trend({}, {numbers})", names[*column])
+                let trend = format!("_trend({}, {numbers})", names[*column]);
+                let exceptions = rule.exceptions();
+                let except = exceptions.iter().map(|test| condition(plan, test, &names[test.column]));
+                let except: Vec<String> = except.collect();
+                if except.is_empty() { trend } else { format!("{trend} if {} else 0.0", except.join(" and ")) }
             }
             None if tests.is_empty() => "True".into(),
             None => tests.join(" and "),
@@ -158,6 +162,7 @@ fn condition(plan: &Plan, test: &PlanTest, name: &str) -> String {
     match &test.holds {
         Holds::AtMost(t) => format!("{name} <= {}", number(*t)),
         Holds::AtLeast(t) => format!("{name} >= {}", number(*t)),
+        Holds::Not(x) => format!("{name} == {name} and {name} != {}", number(*x)),
         Holds::In(levels) => match levels.as_slice() {
             [] => "False".into(),
             [level] => format!("{name} == {}", literal(level)),

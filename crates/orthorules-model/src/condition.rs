@@ -1,6 +1,8 @@
 //! Conditions: their text, and what they ask of values.
 
 use crate::base::decimal;
+use crate::data::schema::ColumnSpec;
+use crate::data::special::SpecialCode;
 use crate::data::table::{Kind, MISSING, Values};
 use crate::model::quote;
 use serde::{Deserialize, Serialize};
@@ -33,6 +35,12 @@ pub enum Op {
     /// Some value.
     #[serde(rename = "present")]
     Present,
+    /// A special code of a column of numbers.
+    #[serde(rename = "is")]
+    Is,
+    /// Present and not this special code.
+    #[serde(rename = "is not")]
+    IsNot,
 }
 
 /// What a comparison looks at.
@@ -46,6 +54,8 @@ pub(crate) enum Sense {
     Level,
     /// Whether there is a value at all.
     Presence,
+    /// Which special code it is.
+    Special,
 }
 
 impl Op {
@@ -57,6 +67,7 @@ impl Op {
             Self::Le => Sense::Falling,
             Self::Eq | Self::Ne | Self::In | Self::NotIn => Sense::Level,
             Self::Missing | Self::Present => Sense::Presence,
+            Self::Is | Self::IsNot => Sense::Special,
         }
     }
 
@@ -93,6 +104,8 @@ impl Op {
             Self::NotIn => Self::In,
             Self::Missing => Self::Present,
             Self::Present => Self::Missing,
+            Self::Is => Self::IsNot,
+            Self::IsNot => Self::Is,
         }
     }
 }
@@ -104,6 +117,14 @@ pub(crate) enum Test {
     AtMost(f64),
     /// A number of at least this.
     AtLeast(f64),
+    /// A number of at most this that is none of these.
+    AtMostBut(f64, Vec<f64>),
+    /// A number of at least this that is none of these.
+    AtLeastBut(f64, Vec<f64>),
+    /// This number.
+    Only(f64),
+    /// Any number but this.
+    AllBut(f64),
     /// No number.
     NoNumber,
     /// Any number.
@@ -164,6 +185,11 @@ pub struct Condition {
     #[doc(hidden)]
     #[serde(skip)]
     pub of_flag: bool,
+    /// Special codes of the column: those that a threshold must leave out, or the one that is named. The model's columns
+    /// know them.
+    #[doc(hidden)]
+    #[serde(skip)]
+    pub codes: Vec<f64>,
 }
 
 impl std::fmt::Display for Op {
@@ -177,6 +203,8 @@ impl std::fmt::Display for Op {
             Self::NotIn => "not in",
             Self::Missing => "missing",
             Self::Present => "present",
+            Self::Is => "is",
+            Self::IsNot => "is not",
         })
     }
 }
@@ -214,6 +242,9 @@ impl std::fmt::Display for Condition {
             Some(Operand::Text(level)) if self.op.has_threshold() => {
                 write!(f, "{column} {} {}", self.op, quote::end(level))
             }
+            Some(Operand::Text(name)) if self.op.sense() == Sense::Special => {
+                write!(f, "{column} {} {}", self.op, quote::special(name))
+            }
             Some(operand) => write!(f, "{column} {} {operand}", self.op),
             None => write!(f, "{column} {}", self.op),
         }
@@ -221,6 +252,26 @@ impl std::fmt::Display for Condition {
 }
 
 impl Condition {
+    /// A condition of whose column nothing is known.
+    #[doc(hidden)]
+    pub fn new(column: impl Into<String>, op: Op, value: Option<Operand>) -> Self {
+        Self { column: column.into(), op, value, of_flag: false, codes: Vec::new() }
+    }
+
+    /// The same, knowing whether its column holds 0 and 1 alone, and its special codes.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn known(self, of_flag: bool, special: &[SpecialCode]) -> Self {
+        let concerns = |code: &&SpecialCode| match (self.op, &self.value) {
+            (Op::Le, Some(Operand::Number(t))) => code.value <= *t,
+            (Op::Ge, Some(Operand::Number(t))) => code.value >= *t,
+            (Op::Is | Op::IsNot, Some(Operand::Text(name))) => code.name == *name,
+            _ => false,
+        };
+        let codes = special.iter().filter(concerns).map(|code| code.value).collect();
+        Self { of_flag, codes, ..self }
+    }
+
     /// The operand, where the condition is a bound from the side that `op` says.
     fn bound(&self, op: Op) -> Option<&Operand> {
         self.value.as_ref().filter(|_| self.op == op)
@@ -257,7 +308,7 @@ impl Condition {
                 self.op.has_set() && !levels.is_empty() && levels.iter().all(|level| known.insert(level))
             }
             (Sense::Rising | Sense::Falling | Sense::Level, Some(Operand::Text(_))) => !self.op.has_set(),
-            (Sense::Presence, None) => true,
+            (Sense::Special, Some(Operand::Text(_))) | (Sense::Presence, None) => true,
             _ => false,
         }
     }
@@ -268,8 +319,20 @@ impl Condition {
             Sense::Rising | Sense::Falling if matches!(self.value, Some(Operand::Text(_))) => kind == Kind::Ordered,
             Sense::Rising | Sense::Falling => kind == Kind::Numeric,
             Sense::Level => kind != Kind::Numeric,
+            Sense::Special => kind == Kind::Numeric,
             Sense::Presence => true,
         }
+    }
+
+    /// Whether it can be asked of a column: of its kind, and of the special codes and ordered levels that it has.
+    pub(crate) fn fits_column(&self, column: &ColumnSpec) -> bool {
+        let has_level = |level: &String| match column.kind {
+            // Where levels are in order, what is not among them has no place.
+            Kind::Ordered => column.levels.contains(level),
+            Kind::Numeric => column.special.iter().any(|code| code.name == *level),
+            Kind::Categorical | Kind::Boolean => true,
+        };
+        self.is_valid() && self.fits(column.kind) && self.levels().iter().all(has_level)
     }
 
     /// What tells it from other conditions.
@@ -298,8 +361,12 @@ impl Condition {
             _ => None,
         };
         match (values, self.op) {
-            (Values::Numeric(_), Op::Le) => Test::AtMost(threshold),
-            (Values::Numeric(_), Op::Ge) => Test::AtLeast(threshold),
+            (Values::Numeric(_), Op::Le) if self.codes.is_empty() => Test::AtMost(threshold),
+            (Values::Numeric(_), Op::Ge) if self.codes.is_empty() => Test::AtLeast(threshold),
+            (Values::Numeric(_), Op::Le) => Test::AtMostBut(threshold, self.codes.clone()),
+            (Values::Numeric(_), Op::Ge) => Test::AtLeastBut(threshold, self.codes.clone()),
+            (Values::Numeric(_), Op::Is) => self.codes.first().map_or(Test::Never, |&code| Test::Only(code)),
+            (Values::Numeric(_), Op::IsNot) => self.codes.first().map_or(Test::Number, |&code| Test::AllBut(code)),
             (Values::Numeric(_), Op::Missing) => Test::NoNumber,
             (Values::Numeric(_), Op::Present) => Test::Number,
             (Values::Categorical { levels, .. }, Op::Eq) => code(levels).map_or(Test::Never, Test::Level),
@@ -317,7 +384,8 @@ impl Condition {
             }
             (Values::Categorical { .. }, Op::Missing) => Test::Level(MISSING),
             (Values::Categorical { .. }, Op::Present) => Test::AnyLevel,
-            (Values::Numeric(_), Op::Eq | Op::Ne | Op::In | Op::NotIn) => Test::Never,
+            (Values::Numeric(_), Op::Eq | Op::Ne | Op::In | Op::NotIn)
+            | (Values::Categorical { .. }, Op::Is | Op::IsNot) => Test::Never,
         }
     }
 
@@ -343,8 +411,10 @@ impl Condition {
                     _ => f64::NAN,
                 };
                 match self.op {
-                    Op::Le => keep(selected, v, |x| x <= threshold),
-                    Op::Ge => keep(selected, v, |x| x >= threshold),
+                    Op::Le => keep(selected, v, |x| x <= threshold && !self.codes.contains(&x)),
+                    Op::Ge => keep(selected, v, |x| x >= threshold && !self.codes.contains(&x)),
+                    Op::Is => keep(selected, v, |x| self.codes.contains(&x)),
+                    Op::IsNot => keep(selected, v, |x| !x.is_nan() && !self.codes.contains(&x)),
                     Op::Missing => keep(selected, v, f64::is_nan),
                     Op::Present => keep(selected, v, |x| !x.is_nan()),
                     Op::Eq | Op::Ne | Op::In | Op::NotIn => selected.fill(false),
@@ -364,6 +434,7 @@ impl Condition {
                     Op::Missing => keep(selected, codes, |c| c == MISSING),
                     Op::Present => keep(selected, codes, |c| c != MISSING),
                     Op::Le => keep(selected, codes, |c| wanted.is_some_and(|wanted| c <= wanted)),
+                    Op::Is | Op::IsNot => selected.fill(false),
                     Op::Ge => {
                         keep(selected, codes, |c| wanted.is_some_and(|wanted| c >= wanted && c < levels.len() as u32));
                     }
@@ -385,7 +456,7 @@ mod tests {
 
     fn holds(op: Op, value: Option<Operand>, values: &Values) -> Vec<bool> {
         let mut selected = vec![true; values.len()];
-        Condition { column: "x".into(), op, value, of_flag: false }.narrow(values, &mut selected);
+        Condition::new("x", op, value).narrow(values, &mut selected);
         selected
     }
 
@@ -416,7 +487,7 @@ mod tests {
         use Op::{Ge, Le};
         let told = |op, t| {
             let value = Some(Operand::Number(t));
-            Condition { column: "flag".into(), op, value, of_flag: true }.to_string()
+            Condition::new("flag", op, value).known(true, &[]).to_string()
         };
         assert_eq!(
             (told(Ge, 1.0), told(Le, 0.0), told(Ge, 0.5)),

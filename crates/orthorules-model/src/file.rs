@@ -175,7 +175,7 @@ impl Model {
             list.sizes.iter_mut().zip(complexities).for_each(|(size, complexity)| size.complexity = complexity);
         }
         model.turn_hinges();
-        model.mark_flags();
+        model.mark_conditions();
         model.check_resamples()?;
         Ok(model)
     }
@@ -246,6 +246,9 @@ impl Model {
         if self.provenance.is_some() {
             return Some((3, "provenance"));
         }
+        if self.columns.iter().any(|column| !column.special.is_empty()) {
+            return Some((3, "a column with special codes"));
+        }
         let gamma = (self.task == Task::Gamma).then_some("the task gamma");
         let has_sets = self.all_rules().flat_map(|rule| &rule.conditions).any(|condition| condition.op.has_set());
         let has_trends = self.all_rules().any(|rule| rule.trend.is_some());
@@ -258,13 +261,16 @@ impl Model {
             .map(|what| (2, what))
     }
 
-    /// Lets conditions know which columns hold 0 and 1 alone.
-    fn mark_flags(&mut self) {
-        let flags: std::collections::HashSet<&str> =
-            self.columns.iter().filter(|column| column.flag).map(|column| column.name.as_str()).collect();
+    /// Lets conditions know which columns hold 0 and 1 alone, and which have special codes.
+    fn mark_conditions(&mut self) {
+        let told = |column: &&ColumnSpec| column.flag || !column.special.is_empty();
+        let columns: std::collections::HashMap<&str, &ColumnSpec> =
+            self.columns.iter().filter(told).map(|column| (column.name.as_str(), column)).collect();
         let rules = self.lists.iter_mut().flat_map(|list| &mut list.rules);
         for condition in rules.flat_map(|rule| &mut rule.conditions) {
-            condition.of_flag = flags.contains(condition.column.as_str());
+            if let Some(column) = columns.get(condition.column.as_str()) {
+                *condition = condition.clone().known(column.flag, &column.special);
+            }
         }
     }
 

@@ -66,6 +66,7 @@ pub use rule::Rule;
 
 pub use crate::data::dates::DateSource;
 pub use crate::data::schema::ColumnSpec;
+pub use crate::data::special::SpecialCode;
 pub use budget::{Budget, Spending};
 pub use certificate::{Certificate, Pruned};
 pub use condition::Condition;

@@ -125,12 +125,7 @@ mod tests {
     type Bound<'a> = (&'a str, Op, f64);
 
     fn rule(conditions: &[Bound]) -> Rule {
-        let condition = |&(column, op, t): &Bound| Condition {
-            column: column.into(),
-            op,
-            value: Some(Operand::Number(t)),
-            of_flag: false,
-        };
+        let condition = |&(column, op, t): &Bound| Condition::new(column, op, Some(Operand::Number(t)));
         let conditions = conditions.iter().map(condition).collect();
         Rule { conditions, trend: None, covered: 0, value: 0.0, bound: None, proven: false, nodes: 0 }
     }

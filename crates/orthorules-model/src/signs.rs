@@ -49,12 +49,12 @@ impl Signs {
     }
 
     /// What a comparison of a column demands. It is as monotone in the column as its threshold's side says; whether
-    /// there is a value at all is not part of the promise.
+    /// there is a value at all, or a special code, is not part of the promise.
     pub fn demanded(direction: Monotone, op: Op) -> Self {
         match (direction, op.sense()) {
             (Monotone::Rising, Sense::Rising) | (Monotone::Falling, Sense::Falling) => Self::Positive,
             (Monotone::Rising, Sense::Falling) | (Monotone::Falling, Sense::Rising) => Self::Negative,
-            (_, Sense::Presence) => Self::Any,
+            (_, Sense::Presence | Sense::Special) => Self::Any,
             (_, Sense::Level) => Self::Neither,
         }
     }

@@ -5,6 +5,7 @@ use crate::base::error::{Error, Result};
 use crate::data::loss::Link;
 use crate::data::problem::Task;
 use crate::data::schema::ColumnSpec;
+use crate::data::special::SpecialCode;
 use crate::data::table::Kind;
 use crate::model::rule::Rule;
 use crate::model::signs;
@@ -71,6 +72,12 @@ impl Model {
             let mut levels = std::collections::HashSet::new();
             if let Some(level) = column.levels.iter().find(|level| !levels.insert(level.as_str())) {
                 return bad(format!("column {:?} lists the level {level:?} twice", column.name));
+            }
+            if !column.special.is_empty() {
+                let fits = SpecialCode::check_column(&column.name, column.kind, column.date.as_ref());
+                fits.map_err(|error| Error::Model(error.to_string()))?;
+                let codes = SpecialCode::check(&column.special);
+                codes.or_else(|what| bad(format!("special codes of column {:?}: {what}", column.name)))?;
             }
             if column.range.is_some_and(|(low, high)| !(low <= high && low.is_finite() && high.is_finite())) {
                 return bad(format!("column {:?} has a range that is none", column.name));
@@ -145,10 +152,7 @@ impl RuleList {
                 let Some(column) = columns.get(condition.column.as_str()) else {
                     return bad(format!("rule {}: unknown column {:?}", k + 1, condition.column));
                 };
-                // Where levels are in order, what is not among them has no place.
-                let unplaced = column.kind == Kind::Ordered
-                    && condition.levels().iter().any(|level| !column.levels.contains(level));
-                if !condition.is_valid() || !condition.fits(column.kind) || unplaced {
+                if !condition.fits_column(column) {
                     return bad(format!("rule {}: \"{condition}\" does not fit its column", k + 1));
                 }
             }

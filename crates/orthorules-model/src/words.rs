@@ -69,7 +69,7 @@ impl Model {
     /// exception: `unless state = CA`. Only a column without missing values may, since these satisfy neither.
     pub fn told(&self, rule: &Rule) -> RuleText {
         if let [condition] = rule.conditions.as_slice()
-            && matches!(condition.op, Op::Ne | Op::NotIn)
+            && matches!(condition.op, Op::Ne | Op::NotIn | Op::IsNot)
             && self.rows.is_some_and(|rows| 2 * rule.covered > rows)
             && self.columns.iter().any(|spec| spec.name == condition.column && spec.missing == Some(0))
         {

@@ -24,7 +24,7 @@ class Recourse {
       intercept: model.ensembles[e].path[place].intercept,
       terms: model.terms(e, place).map((t) => this.term(t)),
     }));
-    const numbers = this.columns.map((column) => column.from);
+    const numbers = this.columns.map((column) => column.number);
     // `ends` are the least and the largest number that a column may still have.
     this.now = { at: this.columns.map((column) => column.now), numbers, ends: numbers.map((x) => [x, x]) };
     const up = goal.above !== undefined || goal.class > 0;
@@ -178,7 +178,7 @@ class Recourse {
       this.place(row, c, state, reach);
       this.tryStates(set, next + 1, steps + column.steps(state), row, best);
     });
-    this.put(row, c, column.now, column.from);
+    this.put(row, c, column.now, column.number);
   }
 
   put(row, c, state, x) {
@@ -330,7 +330,8 @@ class Recourse {
     places
       .filter((place) => place.sliding)
       .forEach(({ c, reach }) => {
-        row.numbers[c] = readable(reach, row.numbers[c], this.columns[c].whole);
+        const x = readable(reach, row.numbers[c], this.columns[c].whole);
+        row.numbers[c] = this.columns[c].plain(x, reach.best);
       });
     if (!met(row)) row = having((reach) => reach.best);
     const text = (place) => {

@@ -245,7 +245,11 @@ function movedRows(view, term) {
   if (moved.length === 0) return el('p', { class: 'dim' }, 'It holds for none of the sampled rows.');
   const columns = columnsOf(term.rule);
   const shown = (column, v) =>
-    v === null ? el('span', { class: 'none' }, 'missing') : typeof v === 'number' ? view.number(column, v) : name(v);
+    v === null
+      ? el('span', { class: 'none' }, 'missing')
+      : typeof v === 'number'
+        ? specialName(model.columns.get(column), v) || view.number(column, v)
+        : name(v);
   return el(
     'div',
     { class: 'wide' },
@@ -369,7 +373,7 @@ function trendPictures(view, term) {
     { op: 'from', value: trend.from },
     { op: 'to', value: trend.to },
   ];
-  const selected = (value) => trendValue(trend, value) !== 0;
+  const selected = (value) => trendValue(trend, rank(column, value)) !== 0;
   return [
     el('figure', {}, el('figcaption', { class: 'title' }, trendText(trend)), trendPicture(view, term)),
     el(

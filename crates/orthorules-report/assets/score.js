@@ -1,21 +1,30 @@
 // The model: which rules hold for a row, scores and predictions. A row maps column names to a number, a text, or null
 // where the value is missing. Sums are taken in the engine's order, so that scores have the engine's bits.
 
+// What a number of a column stands for, where it is a special code.
+function specialName(column, value) {
+  const code = (column.special || []).find((each) => each.value === value);
+  return code === undefined ? null : code.name;
+}
+
 // What a comparison by size sees of a value: a number itself, a level its place in the order of levels. Nothing is
-// smaller or larger than a value that is missing or unknown.
+// smaller or larger than a value that is missing, unknown or a special code.
 function rank(column, value) {
-  if (column.kind === 'numeric') return typeof value === 'number' ? value : NaN;
+  if (column.kind === 'numeric') return typeof value === 'number' && specialName(column, value) === null ? value : NaN;
   const place = (column.levels || []).indexOf(value);
   return place < 0 ? NaN : place;
 }
+
+// A threshold is one even where it has the number of a special code.
+const thresholdOf = (column, value) => (column.kind === 'numeric' ? value : rank(column, value));
 
 function holds(condition, column, value) {
   const present = value !== null && value !== undefined && !Number.isNaN(value);
   switch (condition.op) {
     case '<=':
-      return rank(column, value) <= rank(column, condition.value);
+      return rank(column, value) <= thresholdOf(column, condition.value);
     case '>=':
-      return rank(column, value) >= rank(column, condition.value);
+      return rank(column, value) >= thresholdOf(column, condition.value);
     case '=':
       return present && value === condition.value;
     case '!=':
@@ -24,6 +33,10 @@ function holds(condition, column, value) {
       return present && condition.value.includes(value);
     case 'not in':
       return present && !condition.value.includes(value);
+    case 'is':
+      return present && specialName(column, value) === condition.value;
+    case 'is not':
+      return present && specialName(column, value) !== condition.value;
     case 'missing':
       return !present;
     case 'present':
@@ -93,7 +106,8 @@ class Model {
 
   // What a weight is multiplied by: 1 where a rule holds, else 0; what a trend is.
   amount(rule, row) {
-    return rule.trend ? trendValue(rule.trend, row[rule.trend.column]) : Number(this.fires(rule, row));
+    if (!rule.trend) return Number(this.fires(rule, row));
+    return trendValue(rule.trend, rank(this.columns.get(rule.trend.column), row[rule.trend.column]));
   }
 
   // Whether a rule holds; of a trend, whether it says anything.

@@ -34,12 +34,17 @@ class States {
       const bit = (at) => ({ at, included: true });
       this.states = [0, 1].map((at) => ({ low: bit(at), high: bit(at) }));
     }
-    const x = this.from;
+    const x = this.number;
     const isWhole = (value) => value === null || Number.isInteger(value);
     // No age is between 53 and 54 years.
     this.whole = isWhole(x) && this.cuts.length > 0 && this.cuts.every((cut) => isWhole(cut[0]));
     this.now =
       typeof x === 'number' ? this.cuts.filter(([t, after]) => (after ? x > t : x >= t)).length : this.states.length;
+  }
+
+  // The row's own number; nothing where it is missing or a special code.
+  get number() {
+    return this.numeric && specialName(this.column, this.from) !== null ? null : this.from;
   }
 
   joinLevels(conditions) {
@@ -60,7 +65,7 @@ class States {
     const inside = (i) => {
       const cut = cutOf(condition);
       const place = cut ? this.cuts.findIndex((c) => c[0] === cut[0] && c[1] === cut[1]) : -1;
-      return condition.op === '<=' ? i <= place : condition.op === '>=' ? i > place : condition.op === 'present';
+      return condition.op === '<=' ? i <= place : condition.op === '>=' ? i > place : ['present', 'is not'].includes(condition.op);
     };
     const of = (state, i) => (this.numeric ? inside(i) : holds(condition, this.column, state.levels[0]));
     const own = this.numeric && this.known ? inside(this.now) : holds(condition, this.column, this.from);
@@ -88,7 +93,16 @@ class States {
     const beside = (x, way) => (this.whole ? x + way : nextNumber(x, way));
     const from = low.included ? low.at : beside(low.at, 1);
     const end = high.included ? high.at : beside(high.at, -1);
-    return from <= end ? [from, end] : null;
+    const ends = [this.plain(from, end), this.plain(end, from)];
+    return ends[0] <= ends[1] ? ends : null;
+  }
+
+  // `x`, or the next number on the way to `end` that is no special code.
+  plain(x, end) {
+    const way = end < x ? -1 : 1;
+    let found = x;
+    while (specialName(this.column, found) !== null) found = this.whole ? found + way : nextNumber(found, way);
+    return found;
   }
 
   // A value of the state: the nearest end where it belongs to the interval; undefined where there is no number
@@ -107,6 +121,7 @@ class States {
     else if (near && far) x = this.whole ? near.at + inward : near.at / 2 + far.at / 2;
     else if (near) x = near.at + inward * away(near.at);
     else if (far) x = far.at - inward * away(far.at);
+    x = this.plain(x, inward * Infinity);
     const above = !low || x > low.at || (low.included && x === low.at);
     const below = !high || x < high.at || (high.included && x === high.at);
     return above && below && Number.isFinite(x) ? x : undefined;

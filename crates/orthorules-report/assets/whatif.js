@@ -265,6 +265,8 @@ function whatIfSection(view) {
     const found = new Recourse(model, view.places, state.values, goal, [...state.locked], state.exposure).run(5);
     const shown = ({ column, from }) => {
       if (from === null) return view.lacks(column) ? 'missing' : 'nothing';
+      const special = specialName(model.columns.get(column), from);
+      if (special !== null) return special;
       return typeof from === 'number' ? view.number(column, from) : from === ' other ' ? 'any other value' : from;
     };
     const after = ({ probabilities, value }) =>

@@ -13,6 +13,7 @@ function clauses(rule) {
     if (flag && op === '<=' && value >= 0 && value < 1) return [[name(column), ' = 0']];
     if (op === 'missing') return [[name(column), ' is missing']];
     if (op === 'present') return [[name(column), ' is known']];
+    if (op === 'is' || op === 'is not') return [[name(column), ` ${op} `, name(value)]];
     const text = (v) => (typeof v === 'number' ? plain(v) : name(v));
     if (Array.isArray(value)) {
       const levels = value.flatMap((level, k) => (k > 0 ? [', ', text(level)] : [text(level)]));
@@ -48,7 +49,7 @@ const conditionText = (rule) =>
 // What a rule excludes that holds for most rows. Only of a column without missing values: these satisfy neither.
 function exception({ conditions, covered }, { columns, document: { rows } }) {
   const [condition] = conditions;
-  const opposite = { '!=': '=', 'not in': 'in' }[conditions.length === 1 && condition.op];
+  const opposite = { '!=': '=', 'not in': 'in', 'is not': 'is' }[conditions.length === 1 && condition.op];
   if (!opposite || !(2 * covered > rows) || columns.get(condition.column).missing !== 0) return null;
   return { conditions: [{ ...condition, op: opposite }] };
 }

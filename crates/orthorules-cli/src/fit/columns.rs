@@ -132,6 +132,8 @@ fn is_about(warning: &Warning, name: &str) -> bool {
         | Warning::ManyLevels { column, .. }
         | Warning::NamesRows { column }
         | Warning::NamesGroups { column, .. }
+        | Warning::CodeLike { column, .. }
+        | Warning::UnusedCodes { column, .. }
         | Warning::CountsRows { column } => column == name,
         _ => false,
     }
@@ -155,6 +157,14 @@ fn note(warning: &Warning) -> Option<String> {
         Warning::CountsRows { .. } => "counts the rows".into(),
         Warning::NamesRows { .. } => "numbers the rows?".into(),
         Warning::NamesGroups { values, .. } => format!("names groups of rows? {values} values"),
+        Warning::CodeLike { codes, .. } => {
+            let told: Vec<String> = codes.iter().map(|(code, _)| decimal::plain(*code)).collect();
+            format!("is {} a code?", told.join(" or "))
+        }
+        Warning::UnusedCodes { codes, .. } => {
+            let told: Vec<String> = codes.iter().map(|code| decimal::plain(*code)).collect();
+            format!("no row has the special code {}", told.join(" or "))
+        }
         Warning::Constant { .. } => "the same in all rows".into(),
         Warning::AmbiguousDates { .. } => "day and month could be exchanged".into(),
         Warning::LostZone { .. } => "times in UTC".into(),

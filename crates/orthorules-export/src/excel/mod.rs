@@ -143,6 +143,7 @@ impl SheetLayout<'_> {
         match &test.holds {
             Holds::AtMost(_) => format!("ISNUMBER({value}),{value}<={}", threshold()),
             Holds::AtLeast(_) => format!("ISNUMBER({value}),{value}>={}", threshold()),
+            Holds::Not(_) => format!("ISNUMBER({value}),{value}<>{}", threshold()),
             Holds::In(levels) if levels.is_empty() => "FALSE".into(),
             Holds::In(levels) => among(levels),
             Holds::NotIn(levels) if levels.is_empty() => format!("{value}<>\"\""),

@@ -210,6 +210,7 @@ impl SheetLayout<'_> {
                 let (sign, threshold, levels): (&str, Option<f64>, &[&str]) = match holds {
                     Holds::AtMost(t) => ("<=", Some(*t), &[]),
                     Holds::AtLeast(t) => (">=", Some(*t), &[]),
+                    Holds::Not(x) => ("!=", Some(*x), &[]),
                     Holds::In(levels) => ("=", None, levels),
                     Holds::NotIn(levels) => ("!=", None, levels),
                     Holds::Missing => ("missing", None, &[]),

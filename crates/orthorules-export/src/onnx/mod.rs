@@ -100,6 +100,12 @@ fn condition(plan: &Plan, graph: &mut Graph, test: &PlanTest, always: &str) -> S
     match &test.holds {
         Holds::AtMost(t) => compare(graph, "LessOrEqual", *t),
         Holds::AtLeast(t) => compare(graph, "GreaterOrEqual", *t),
+        Holds::Not(x) => {
+            let (missing, x) = (missing(graph), graph.doubles(&[1, 1], &[*x]));
+            let same = graph.node("Equal", &[column.name, &x], &[]);
+            let out = graph.node("Or", &[&missing, &same], &[]);
+            graph.node("Not", &[&out], &[])
+        }
         Holds::In(levels) if levels.is_empty() => graph.node("Not", &[always], &[]),
         Holds::In(levels) => among(graph, levels),
         Holds::NotIn(levels) => {
@@ -130,16 +136,26 @@ fn written<'l>(kind: Kind, levels: &[&'l str]) -> Vec<&'l str> {
     spellings(kind, levels).into_iter().chain(capitals.copied()).collect()
 }
 
-/// What a trend is: 0 where its column is missing.
-fn trend(plan: &Plan, graph: &mut Graph, Growth { column, from, to, zero, per }: Growth) -> String {
+/// What a trend is: 0 where its column is missing, or has one of the exceptions.
+fn trend(
+    plan: &Plan,
+    graph: &mut Graph,
+    Growth { column, from, to, zero, per }: Growth,
+    exceptions: &[&PlanTest],
+) -> String {
     let x = plan.columns[column].name;
     let [from, to, zero, per, none] = [from, to, zero, per, 0.0].map(|x| graph.doubles(&[1, 1], &[x]));
     let above = graph.node("Max", &[x, &from], &[]);
     let clipped = graph.node("Min", &[&above, &to], &[]);
     let from_zero = graph.node("Sub", &[&clipped, &zero], &[]);
     let value = graph.node("Div", &[&from_zero, &per], &[]);
-    let missing = graph.node("IsNaN", &[x], &[]);
-    graph.node("Where", &[&missing, &none, &value], &[])
+    if exceptions.is_empty() {
+        let missing = graph.node("IsNaN", &[x], &[]);
+        return graph.node("Where", &[&missing, &none, &value], &[]);
+    }
+    let tests: Vec<String> = exceptions.iter().map(|test| condition(plan, graph, test, "")).collect();
+    let there = graph.chain("And", &tests);
+    graph.node("Where", &[&there, &value, &none], &[])
 }
 
 /// The outputs `contributions` (rows × rules, with several classes × classes) and `score` (rows × scores).
@@ -170,7 +186,7 @@ fn scores(plan: &Plan, graph: &mut Graph, holding: &[String], always: &str) {
     }
     let fired = if plan.has_trends() {
         let amount = |(rule, holds): (&crate::plan::PlanRule, &String)| match rule.growth {
-            Some(growth) => trend(plan, graph, growth),
+            Some(growth) => trend(plan, graph, growth, &rule.exceptions()),
             None => to_double(graph, holds),
         };
         let amounts: Vec<String> = plan.rules.iter().zip(holding).map(amount).collect();

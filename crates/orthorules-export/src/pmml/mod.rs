@@ -92,8 +92,10 @@ impl PmmlDocument<'_> {
             });
             self.xml.close();
         }
-        for (place, growth) in plan.rules.iter().enumerate().filter_map(|(place, rule)| Some((place, rule.growth?))) {
-            self.trend(place, growth);
+        for (place, rule) in plan.rules.iter().enumerate() {
+            if let Some(growth) = rule.growth {
+                self.trend(place, growth, &rule.exceptions());
+            }
         }
         for (place, rule) in plan.rules.iter().enumerate() {
             let name = self.rule_name(place);
@@ -118,8 +120,8 @@ impl PmmlDocument<'_> {
         self.xml.close();
     }
 
-    /// What a trend is: 0 where its column is missing.
-    fn trend(&mut self, rule: usize, Growth { column, from, to, zero, per }: Growth) {
+    /// What a trend is: 0 where its column is missing, or has one of the exceptions.
+    fn trend(&mut self, rule: usize, Growth { column, from, to, zero, per }: Growth, exceptions: &[&PlanTest]) {
         let (name, column) = (self.trend_name(rule), self.plan.columns[column].name);
         self.xml.open("DerivedField", &[("name", &name), ("optype", "continuous"), ("dataType", "double")]);
         let value = |d: &mut Self| d.xml.empty("FieldRef", &[("field", column)]);
@@ -134,7 +136,11 @@ impl PmmlDocument<'_> {
             });
         };
         self.apply("if", |d| {
-            d.apply("isMissing", value);
+            match exceptions {
+                [] => d.apply("isMissing", value),
+                [test] => d.apply("not", |d| d.condition(test)),
+                several => d.apply("not", |d| d.apply("and", |d| several.iter().for_each(|test| d.condition(test)))),
+            }
             d.constant(0.0);
             d.apply("/", |d| {
                 d.apply("-", |d| {
@@ -209,6 +215,7 @@ impl PmmlDocument<'_> {
         match &test.holds {
             Holds::AtMost(t) => compare(self, "lessOrEqual", *t),
             Holds::AtLeast(t) => compare(self, "greaterOrEqual", *t),
+            Holds::Not(x) => compare(self, "notEqual", *x),
             Holds::In(levels) => among(self, &spellings(column.kind, levels)),
             Holds::NotIn(levels) => {
                 let levels: Vec<&str> = spellings(column.kind, levels).into_iter().chain([""]).collect();

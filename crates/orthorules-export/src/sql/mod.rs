@@ -239,6 +239,10 @@ impl SqlQuery<'_> {
                 let holds = format!("{} >= {}", number(), dialect.threshold(*t));
                 dialect.nan().map_or(holds.clone(), |nan| format!("{holds} AND {name} <> {nan}"))
             }
+            Holds::Not(x) => {
+                let holds = format!("{} <> {}", number(), dialect.threshold(*x));
+                dialect.nan().map_or(holds.clone(), |nan| format!("{holds} AND {name} <> {nan}"))
+            }
             Holds::In(levels) if levels.is_empty() => "1 = 0".into(),
             Holds::In(levels) => match spellings(kind, levels).as_slice() {
                 [level] => format!("{} = {}", text(), dialect.text(level)?),

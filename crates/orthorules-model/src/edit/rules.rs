@@ -67,8 +67,7 @@ pub fn with_rules_of(model: &Model, edits: &[Edit], refit: Refit) -> Model {
     if let Some(list) = wanted.lists.first_mut() {
         list.rules.extend(rules);
         for column in model.columns.iter().filter(|_| refit == Refit::Search) {
-            let condition =
-                Condition { column: column.name.clone(), op: Op::Present, value: None, of_flag: column.flag };
+            let condition = Condition::new(&column.name, Op::Present, None).known(column.flag, &column.special);
             list.rules.push(Rule::of(vec![condition], None));
         }
     }

@@ -18,6 +18,14 @@ pub(super) fn evaluate(test: &Test, values: &Values, start: usize, bits: &mut Bi
     match (values, test) {
         (Values::Numeric(v), &Test::AtMost(t)) => at_most(block(v, start), t, bits),
         (Values::Numeric(v), &Test::AtLeast(t)) => at_least(block(v, start), t, bits),
+        (Values::Numeric(v), Test::AtMostBut(t, codes)) => {
+            pack(block(v, start), bits, |x| x <= *t && !codes.contains(&x));
+        }
+        (Values::Numeric(v), Test::AtLeastBut(t, codes)) => {
+            pack(block(v, start), bits, |x| x >= *t && !codes.contains(&x));
+        }
+        (Values::Numeric(v), &Test::Only(code)) => pack(block(v, start), bits, |x| x == code),
+        (Values::Numeric(v), &Test::AllBut(code)) => pack(block(v, start), bits, |x| !x.is_nan() && x != code),
         (Values::Numeric(v), Test::NoNumber) => no_number(block(v, start), bits),
         (Values::Numeric(v), Test::Number) => number(block(v, start), bits),
         (Values::Categorical { codes, .. }, &Test::Level(c)) => level(block(codes, start), c, bits),

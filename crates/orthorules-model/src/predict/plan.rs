@@ -3,12 +3,13 @@
 use super::bits::{self, Bits, WORDS};
 use crate::base::error::{Error, Result};
 use crate::data::schema::ColumnSpec;
+use crate::data::special::SpecialCode;
 use crate::data::table::{Column, Kind, MISSING, Table, Values};
 use crate::model::condition::{Condition, ConditionKey, Test};
 use crate::model::trend::Trend;
 use crate::model::{Model, Size};
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The conditions and rules of a model, ready to be asked of tables.
 #[derive(Debug)]
@@ -27,6 +28,8 @@ pub(super) struct PredictionPlan<'m> {
 pub(super) struct TablePlan<'o, 't> {
     order: &'o PredictionPlan<'o>,
     columns: Vec<Cow<'t, Values>>,
+    /// The numbers of columns that trends grow with, without special codes, where there are such.
+    plain: Vec<Option<Vec<f64>>>,
     tests: Vec<Test>,
 }
 
@@ -66,7 +69,15 @@ impl<'m> PredictionPlan<'m> {
         let columns: Vec<Cow<Values>> =
             self.columns.iter().map(|&(name, spec)| needed_column(table, name, spec)).collect::<Result<_>>()?;
         let tests = self.conditions.iter().map(|&(place, condition)| condition.test(&columns[place])).collect();
-        Ok(TablePlan { order: self, columns, tests })
+        let grown: HashSet<usize> = self.trends.iter().flatten().flatten().map(|(place, _)| *place).collect();
+        let plain = |(place, values): (usize, &Cow<Values>)| match (&**values, self.columns[place].1) {
+            (Values::Numeric(numbers), Some(spec)) if !spec.special.is_empty() && grown.contains(&place) => {
+                Some(SpecialCode::masked(&spec.special, numbers).into_owned())
+            }
+            _ => None,
+        };
+        let plain = columns.iter().enumerate().map(plain).collect();
+        Ok(TablePlan { order: self, columns, plain, tests })
     }
 
     /// Whether a table with columns of these names has those that rules use.
@@ -114,6 +125,9 @@ impl TablePlan<'_, '_> {
     /// How a rule grows, where it is a trend, and the numbers that it grows with.
     pub(super) fn trend(&self, (list, rule): (usize, usize)) -> Option<(&Trend, &[f64])> {
         let (column, trend) = self.order.trends[list][rule]?;
+        if let Some(numbers) = &self.plain[column] {
+            return Some((trend, numbers));
+        }
         match &*self.columns[column] {
             Values::Numeric(numbers) => Some((trend, numbers)),
             Values::Categorical { .. } => None,

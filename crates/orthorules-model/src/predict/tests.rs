@@ -4,12 +4,22 @@ use super::*;
 use crate::Task;
 use crate::data::loss::Link;
 use crate::data::schema::ColumnSpec;
+use crate::data::special::SpecialCode;
 use crate::data::table::{Column, Kind, Values};
 use crate::model::condition::{Condition, Op, Operand};
 use crate::model::rule::Rule;
 use crate::model::trend::Trend;
 use crate::model::{RuleList, ScoreWeights, Status};
 use proptest::prelude::*;
+
+/// The special codes of column x.
+const SPECIAL: [(f64, &str); 2] = [(0.5, "half"), (-1.5, "not asked")];
+
+/// The name of a special code, where a column has one in a row.
+fn special(table: &Table, column: &str, row: usize) -> Option<&'static str> {
+    let Values::Numeric(numbers) = &table.column(column)?.values else { return None };
+    SPECIAL.into_iter().find(|(code, _)| column == "x" && *code == numbers[row]).map(|(_, name)| name)
+}
 
 /// Whether a row satisfies a condition, as the model file's documentation says it.
 fn holds(condition: &Condition, table: &Table, row: usize) -> bool {
@@ -18,6 +28,11 @@ fn holds(condition: &Condition, table: &Table, row: usize) -> bool {
     match (condition.op, &condition.value) {
         (Op::Missing, _) => shown.is_none(),
         (Op::Present, _) => shown.is_some(),
+        (Op::Is | Op::IsNot, Some(Operand::Text(name))) => {
+            let own = special(table, &condition.column, row);
+            shown.is_some() && (own == Some(name.as_str())) == (condition.op == Op::Is)
+        }
+        (_, Some(Operand::Number(_))) if special(table, &condition.column, row).is_some() => false,
         (op, Some(Operand::Number(t))) => match &column.values {
             Values::Numeric(v) => {
                 if op == Op::Le {
@@ -38,7 +53,7 @@ fn holds(condition: &Condition, table: &Table, row: usize) -> bool {
 fn value(trend: &Trend, table: &Table, row: usize) -> f64 {
     let Values::Numeric(numbers) = &table.column(&trend.column).unwrap().values else { return 0.0 };
     match numbers[row] {
-        x if x.is_nan() => 0.0,
+        x if x.is_nan() || special(table, &trend.column, row).is_some() => 0.0,
         x if x < trend.from => (trend.from - trend.zero) / trend.per,
         x if x > trend.to => (trend.to - trend.zero) / trend.per,
         x => (x - trend.zero) / trend.per,
@@ -110,6 +125,7 @@ fn conditions() -> impl Strategy<Value = Condition> {
         let name = ["x", "u", "c", "flag"][column];
         let numeric = column < 2;
         let op = match (numeric, op) {
+            (true, 6) if column == 0 => [Op::Is, Op::IsNot][level % 2],
             (true, 0..2 | 6) => Op::Le,
             (true, 2..4 | 7) => Op::Ge,
             (false, 0..2) => Op::Eq,
@@ -128,10 +144,17 @@ fn conditions() -> impl Strategy<Value = Condition> {
                 let named = ["c", "never seen", "1", "a", "b"].iter().skip(level).take(3);
                 Some(Operand::Levels(named.map(|level| (*level).to_owned()).collect()))
             }
+            Op::Is | Op::IsNot => Some(Operand::Text(SPECIAL[level / 2 % 2].1.into())),
             Op::Missing | Op::Present => None,
         };
-        Condition { column: name.into(), op, value, of_flag: false }
+        Condition::new(name, op, value).known(false, &codes(name))
     })
+}
+
+/// The special codes of a column.
+fn codes(name: &str) -> Vec<SpecialCode> {
+    let of_column = SPECIAL.into_iter().filter(|_| name == "x");
+    of_column.map(|(value, name)| SpecialCode::new(value, name)).collect()
 }
 
 fn lists(count: usize) -> impl Strategy<Value = Vec<RuleList>> {
@@ -214,7 +237,9 @@ fn models() -> impl Strategy<Value = Model> {
                 exposure: (exposed && task.takes_exposure()).then(|| "exposure".into()),
                 offset: (offset && task.takes_offset()).then(|| "offset".into()),
                 reading: crate::model::reading::Reading::default(),
-                columns: kinds.map(|(name, kind)| ColumnSpec::new(name, kind, Vec::new())).to_vec(),
+                columns: kinds
+                    .map(|(name, kind)| ColumnSpec::new(name, kind, Vec::new()).with_special(codes(name)))
+                    .to_vec(),
                 lists,
                 cv: None,
                 bootstrap: None,

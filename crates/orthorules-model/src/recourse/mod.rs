@@ -52,6 +52,8 @@ pub use states::To;
 
 use crate::base::error::{Error, Result};
 use crate::data::loss::Link;
+use crate::data::schema::ColumnSpec;
+use crate::data::special::SpecialCode;
 use crate::data::table::{Kind, Table, Values};
 use crate::model::predict::{Activations, RoleNumbers};
 use crate::model::rule::Rule;
@@ -79,6 +81,8 @@ pub enum Given {
     Number(f64),
     /// A level.
     Level(String),
+    /// A special code of a column of numbers, by its name.
+    Special(String),
     /// No value.
     Missing,
 }
@@ -156,7 +160,7 @@ impl Model {
                 let own = self.rules_of(steps).flat_map(|rule| &rule.conditions).filter(|c| c.column == spec.name);
                 let trends = self.rules_of(steps).filter_map(|rule| rule.trend.as_ref());
                 let trends: Vec<_> = trends.filter(|trend| trend.column == spec.name).collect();
-                States::new(spec, &own.collect::<Vec<_>>(), &trends, &given(&one, &spec.name, spec.kind))
+                States::new(spec, &own.collect::<Vec<_>>(), &trends, &given(&one, spec))
             })
             .collect();
         let sum = |score: &SizedScore| Sum {
@@ -229,11 +233,14 @@ impl Model {
 }
 
 /// The value of the only row of `table` as the model sees it.
-fn given(table: &Table, name: &str, kind: Kind) -> Given {
-    let Some(column) = table.column(name) else { return Given::Missing };
-    match (&column.values, kind) {
+fn given(table: &Table, spec: &ColumnSpec) -> Given {
+    let Some(column) = table.column(&spec.name) else { return Given::Missing };
+    match (&column.values, spec.kind) {
         (Values::Numeric(v), Kind::Numeric) if v[0].is_nan() => Given::Missing,
-        (Values::Numeric(v), Kind::Numeric) => Given::Number(v[0]),
+        (Values::Numeric(v), Kind::Numeric) => match SpecialCode::place(&spec.special, v[0]) {
+            Some(place) => Given::Special(spec.special[place].name.clone()),
+            None => Given::Number(v[0]),
+        },
         (values, _) => values.display(0).map_or(Given::Missing, Given::Level),
     }
 }

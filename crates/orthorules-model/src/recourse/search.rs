@@ -322,7 +322,7 @@ impl<'s> ChangeSearch<'s> {
         let mut row = with(&|reach| reach.at(part));
         for place in &places {
             let x = place.reach.readable(row.numbers[place.column], self.columns[place.column].whole);
-            row.set(place.column, place.state, x);
+            row.set(place.column, place.state, self.columns[place.column].plain(x, place.reach.best));
         }
         if !self.is_met(goal, &row) {
             row = with(&|reach| reach.best);

@@ -3,6 +3,7 @@
 use super::Given;
 use crate::base::decimal::plain;
 use crate::data::schema::ColumnSpec;
+use crate::data::special::SpecialCode;
 use crate::data::table::Kind;
 use crate::model::condition::{Condition, Op, Operand};
 use crate::model::trend::Trend;
@@ -102,6 +103,8 @@ pub(super) struct States {
     cuts: Vec<(f64, bool)>,
     /// Whether trends tell numbers of one state apart.
     pub(super) slopes: bool,
+    /// Numbers that stand for words: no number to change to.
+    special: Vec<SpecialCode>,
 }
 
 impl States {
@@ -122,6 +125,7 @@ impl States {
                 whole: false,
                 cuts: Vec::new(),
                 slopes,
+                special: Vec::new(),
             };
         }
         let bends = trends.iter().flat_map(|trend| [(trend.from + 0.0, false), (trend.to + 0.0, true)]);
@@ -143,7 +147,7 @@ impl States {
         let is_whole = |x: f64| x.fract() == 0.0;
         let own = if let Given::Number(x) = from { is_whole(x) } else { true };
         let whole = own && !cuts.is_empty() && cuts.iter().all(|cut| is_whole(cut.0));
-        Self { name, from, choices: states, now, numeric: true, levels, whole, cuts, slopes }
+        Self { name, from, choices: states, now, numeric: true, levels, whole, cuts, slopes, special: spec.special.clone() }
     }
 
     /// Whether a condition on this column holds, for every state and last for the row's own value.
@@ -152,6 +156,7 @@ impl States {
             Given::Missing => condition.op == Op::Missing,
             Given::Level(level) => level_holds(condition, level, &self.levels),
             Given::Number(_) => self.interval_holds(condition, self.now),
+            Given::Special(name) => special_holds(condition, name),
         };
         let state = |(i, state): (usize, &To)| match state {
             To::Interval { .. } => self.interval_holds(condition, i),
@@ -166,7 +171,8 @@ impl States {
         match condition.op {
             Op::Le => place().is_some_and(|place| i <= place),
             Op::Ge => place().is_some_and(|place| i > place),
-            Op::Present => true,
+            // No number that a column changes to is a special code.
+            Op::Present | Op::IsNot => true,
             _ => false,
         }
     }
@@ -194,7 +200,15 @@ impl States {
         let To::Interval { low: Some(low), high: Some(high) } = &self.choices[to] else { return None };
         let from = if low.included { low.at } else { self.beside(low.at, 1.0) };
         let to = if high.included { high.at } else { self.beside(high.at, -1.0) };
+        let [from, to] = [self.plain(from, to), self.plain(to, from)];
         (from <= to).then_some([from, to])
+    }
+
+    /// `x`, or the next number on the way to `end` that is no special code.
+    pub(super) fn plain(&self, x: f64, end: f64) -> f64 {
+        let way = if end < x { -1.0 } else { 1.0 };
+        let mut numbers = std::iter::successors(Some(x), |&x| Some(self.beside(x, way)));
+        numbers.find(|&x| SpecialCode::place(&self.special, x).is_none()).unwrap_or(x)
     }
 
     /// The next number up or down.
@@ -208,8 +222,9 @@ impl States {
         }
     }
 
-    /// A value of the state at place `to`: the nearest end where it belongs to the interval. Nothing where no number
-    /// lies between two ends, or no whole number where values are such: no age is between 53 and 54 years.
+    /// A value of the state at place `to`: the nearest end where it belongs to the interval, unless that is a special
+    /// code. Nothing where no number lies between two ends, or no whole number where values are such: no age is between
+    /// 53 and 54 years.
     pub(super) fn example(&self, to: usize) -> Option<Given> {
         let (low, high) = match &self.choices[to] {
             To::Levels(levels) => return levels.first().cloned().map(Given::Level),
@@ -228,9 +243,13 @@ impl States {
             (None, Some(end)) => end.at - inward * away(end.at),
             (None, None) => 0.0,
         };
-        let above = low.is_none_or(|l| number > l.at || l.included && number == l.at);
-        let below = high.is_none_or(|h| number < h.at || h.included && number == h.at);
-        (above && below && number.is_finite()).then_some(Given::Number(number))
+        let is_inside = |number: f64| {
+            low.is_none_or(|l| number > l.at || l.included && number == l.at)
+                && high.is_none_or(|h| number < h.at || h.included && number == h.at)
+                && number.is_finite()
+        };
+        let number = self.plain(number, inward * f64::INFINITY);
+        is_inside(number).then_some(Given::Number(number))
     }
 }
 
@@ -241,6 +260,15 @@ fn cut(condition: &Condition) -> Option<(f64, bool)> {
         (Op::Le, Some(Operand::Number(t))) => Some((t + 0.0, true)),
         (Op::Ge, Some(Operand::Number(t))) => Some((t + 0.0, false)),
         _ => None,
+    }
+}
+
+/// Whether a special code satisfies the condition.
+fn special_holds(condition: &Condition, name: &str) -> bool {
+    match condition.op {
+        Op::Is => condition.levels().iter().any(|own| own == name),
+        Op::IsNot => !condition.levels().iter().any(|own| own == name),
+        op => op == Op::Present,
     }
 }
 
@@ -255,7 +283,7 @@ fn level_holds(condition: &Condition, level: &str, levels: &[String]) -> bool {
         Op::Ge => place(level).zip(bound()).is_some_and(|(own, least)| own >= least),
         Op::Eq | Op::In => named,
         Op::Ne | Op::NotIn => !named,
-        Op::Missing => false,
+        Op::Missing | Op::Is | Op::IsNot => false,
         Op::Present => true,
     }
 }

@@ -1,6 +1,7 @@
 //! Recourse against all changes there are, counted out with real values through real predictions.
 
 use super::*;
+use crate::data::special::SpecialCode;
 use crate::Task;
 use crate::data::loss::Link;
 use crate::data::schema::ColumnSpec;
@@ -15,6 +16,15 @@ use std::collections::{BTreeMap, BTreeSet};
 const LEVELS: [&str; 3] = ["a", "b", "c"];
 const NAMES: [&str; 4] = ["x", "u", "c", "flag"];
 
+/// The special codes of column u.
+const SPECIAL: [(f64, &str); 2] = [(-1.0, "gone"), (0.5, "asked again")];
+
+/// The special codes of a column.
+fn special(column: usize) -> Vec<SpecialCode> {
+    let of_column = SPECIAL.into_iter().filter(|_| column == 1);
+    of_column.map(|(value, name)| SpecialCode::new(value, name)).collect()
+}
+
 fn condition() -> impl Strategy<Value = Condition> {
     (0usize..4, 0usize..8, -2i8..3, 0usize..4).prop_map(|(column, op, threshold, level)| {
         let (op, value) = match (column < 2, op) {
@@ -22,6 +32,9 @@ fn condition() -> impl Strategy<Value = Condition> {
                 let names: &[&str] = if column == 2 { &LEVELS } else { &["false", "true"] };
                 let named = names.iter().skip(level % names.len()).take(2).map(|&name| name.to_owned()).collect();
                 (if op == 6 { Op::In } else { Op::NotIn }, Some(Operand::Levels(named)))
+            }
+            (true, 6 | 7) if column == 1 => {
+                (if op == 6 { Op::Is } else { Op::IsNot }, Some(Operand::Text(SPECIAL[level % 2].1.into())))
             }
             (_, 4) => (Op::Missing, None),
             (_, 5) => (Op::Present, None),
@@ -36,7 +49,7 @@ fn condition() -> impl Strategy<Value = Condition> {
                 (comparisons[op % 4], Some(Operand::Text(name.into())))
             }
         };
-        Condition { column: NAMES[column].into(), op, value, of_flag: false }
+        Condition::new(NAMES[column], op, value).known(false, &special(column))
     })
 }
 
@@ -94,7 +107,7 @@ fn model() -> impl Strategy<Value = Model> {
         };
         let columns = vec![
             column("x", Kind::Numeric, &[]),
-            column("u", Kind::Numeric, &[]),
+            column("u", Kind::Numeric, &[]).with_special(special(1)),
             column("c", Kind::Ordered, &LEVELS),
             column("flag", Kind::Boolean, &["false", "true"]),
         ];
@@ -154,15 +167,22 @@ type Row = [Given; 4];
 
 fn row() -> impl Strategy<Value = Row> {
     let number = || prop_oneof![(-6i8..7).prop_map(|x| Given::Number(f64::from(x) / 4.0)), Just(Given::Missing)];
+    // A number that is a special code is that code.
+    let named = |given: Given| match SPECIAL.into_iter().find(|(code, _)| Given::Number(*code) == given) {
+        Some((_, name)) => Given::Special(name.into()),
+        None => given,
+    };
     let level = prop::sample::select(vec!["a", "b", "c", "new"]);
     let level = prop_oneof![level.prop_map(|l| Given::Level(l.into())), Just(Given::Missing)];
     let flag = prop::sample::select(vec!["false", "true"]).prop_map(|l| Given::Level(l.into()));
-    (number(), number(), level, flag).prop_map(|(x, u, c, flag)| [x, u, c, flag])
+    let code = prop::sample::select(&SPECIAL[..]).prop_map(|(_, name)| Given::Special(name.into()));
+    (number(), prop_oneof![4 => number().prop_map(named), 1 => code], level, flag).prop_map(|(x, u, c, flag)| [x, u, c, flag])
 }
 
 fn table(row: &Row) -> Table {
     let number = |given: &Given| match given {
         Given::Number(x) => Values::numbers([*x]),
+        Given::Special(name) => Values::numbers(SPECIAL.into_iter().filter(|code| code.1 == name).map(|code| code.0)),
         _ => Values::numbers([f64::NAN]),
     };
     let text = |given: &Given| match given {
@@ -217,8 +237,15 @@ fn is_whole(model: &Model, row: &Row, column: usize) -> bool {
 /// score is a straight line, so that more values would not reach further. They are whole numbers where a column has no
 /// others.
 fn values(model: &Model, row: &Row, column: usize) -> Vec<Given> {
+    let mut values = all_values(model, row, column);
+    let is_special = |x: f64| SpecialCode::place(&special(column), x).is_some();
+    values.retain(|value| value.number().is_none_or(|x| !is_special(x)));
+    values
+}
+
+fn all_values(model: &Model, row: &Row, column: usize) -> Vec<Given> {
     match column {
-        0 | 1 if is_whole(model, row, column) => (-2..3).map(|x| Given::Number(f64::from(x))).collect(),
+        0 | 1 if is_whole(model, row, column) => (-3..4).map(|x| Given::Number(f64::from(x))).collect(),
         0 | 1 => {
             let quarters = (-8..9).map(|quarter| f64::from(quarter) / 4.0);
             let beside = cuts(model, column).into_iter().flat_map(|(t, _)| [t.next_down(), t.next_up()]);

@@ -44,12 +44,26 @@ impl<'c> KnownColumns<'c> {
 
 /// A condition on `column`.
 fn condition(column: &ColumnSpec, op: Op, value: Option<Operand>) -> Condition {
-    Condition { column: column.name.clone(), op, value, of_flag: column.flag }
+    Condition::new(&column.name, op, value).known(column.flag, &column.special)
 }
 
 /// Whether there is a value.
 pub(super) fn presence(column: &ColumnSpec, op: Op) -> Condition {
     condition(column, op, None)
+}
+
+/// Whether it is a special code of the column.
+pub(super) fn special(column: &ColumnSpec, op: Op, written: &Written, cursor: &TextCursor) -> Result<Condition> {
+    let names = || column.special.iter().map(|code| code.name.as_str());
+    if names().any(|name| name == written.text) {
+        return Ok(condition(column, op, Some(Operand::Text(written.text.clone()))));
+    }
+    if column.special.is_empty() {
+        return Err(cursor.error_at(written.at, "\"missing\", \"present\" or \"in {…}\" is expected"));
+    }
+    let like = closest(&written.text, names()).map_or(String::new(), |like| format!("; did you mean {like:?}?"));
+    let what = format!("column {:?} has no special code {:?}{like}", column.name, written.text);
+    Err(cursor.error_at(written.at, what))
 }
 
 /// A number that is written at `written.at`.
@@ -104,6 +118,10 @@ pub(super) fn compared(
     match sign {
         Sign::AtMost => bounds(column, None, Some(written), cursor),
         Sign::AtLeast => bounds(column, Some(written), None, cursor),
+        Sign::Is | Sign::IsNot if column.special.iter().any(|code| code.name == written.text) => {
+            let op = if sign == Sign::Is { Op::Is } else { Op::IsNot };
+            Ok(vec![condition(column, op, Some(Operand::Text(written.text.clone())))])
+        }
         Sign::Is | Sign::IsNot if column.kind == Kind::Numeric => {
             let x = number(column, written, cursor)?;
             let is_bit = column.flag && (x == 0.0 || x == 1.0);

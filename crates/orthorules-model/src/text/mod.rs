@@ -9,6 +9,7 @@
 //! | `sex = female`, `sex != female` | levels |
 //! | `state in {CA, NY}`, `state not in {CA, NY}` | sets of levels |
 //! | `age missing` or `age is missing`, `age present` or `age is present` | whether there is a value |
+//! | `income is refused`, `income is not refused` | special codes of columns of numbers |
 //! | `per 10 of age, from 18 to 65 (0 at 40)`, `for each 1 that km is above 4, up to 37` | trends |
 //!
 //! [`Rule::parse`](crate::Rule::parse) reads all of it. `if` before a rule says nothing; `unless` before a single

@@ -1,6 +1,6 @@
 //! From text to a rule.
 
-use super::columns::{KnownColumns, Sign, WrittenValue, among, bounds, compared, presence};
+use super::columns::{KnownColumns, Sign, WrittenValue, among, bounds, compared, presence, special};
 use super::cursor::{TextCursor, is_separator};
 use crate::base::error::Result;
 use crate::data::schema::ColumnSpec;
@@ -185,7 +185,13 @@ fn words(cursor: &mut TextCursor, columns: &KnownColumns, left: &WrittenValue) -
         let members = members(cursor)?;
         return among(column, op, (place, &members), cursor).map(|condition| Some(vec![condition]));
     }
-    if is || not {
+    if is {
+        let column = column(cursor)?;
+        let op = if not { Op::IsNot } else { Op::Is };
+        let name = operand(cursor, false)?;
+        return special(column, op, &name, cursor).map(|condition| Some(vec![condition]));
+    }
+    if not {
         column(cursor)?;
         return Err(cursor.error("\"missing\", \"present\" or \"in {…}\" is expected"));
     }

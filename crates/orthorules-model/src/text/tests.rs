@@ -2,6 +2,7 @@
 
 use crate::base::random::SplitMix64;
 use crate::data::schema::ColumnSpec;
+use crate::data::special::SpecialCode;
 use crate::data::table::Kind;
 use crate::model::condition::{Condition, Op, Operand};
 use crate::model::rule::Rule;
@@ -98,6 +99,13 @@ impl Random {
             let flag = kind == Kind::Numeric && self.below(3) == 0;
             let mut column = ColumnSpec::new(name, kind, levels);
             column.flag = flag;
+            if kind == Kind::Numeric && self.below(2) == 0 {
+                let names = self.texts(3);
+                let codes: Vec<SpecialCode> =
+                    names.into_iter().zip([-9.0, 1.0, 99.5]).map(|(name, x)| SpecialCode::new(x, name)).collect();
+                let good = codes.into_iter().filter(|code| SpecialCode::check(std::slice::from_ref(code)).is_ok());
+                column.special = good.collect();
+            }
             column
         };
         names.into_iter().map(column).collect()
@@ -105,11 +113,15 @@ impl Random {
 
     /// What may be asked of a column, as the search would list it.
     fn conditions(&mut self, column: &ColumnSpec) -> Vec<Condition> {
-        let condition = |op, value| Condition { column: column.name.clone(), op, value, of_flag: column.flag };
+        let condition = |op, value| Condition::new(&column.name, op, value).known(column.flag, &column.special);
         if self.below(6) == 0 {
             return vec![condition([Op::Missing, Op::Present][self.below(2)], None)];
         }
         match column.kind {
+            Kind::Numeric if !column.special.is_empty() && self.below(2) == 0 => {
+                let name = column.special[self.below(column.special.len())].name.clone();
+                vec![condition([Op::Is, Op::IsNot][self.below(2)], Some(Operand::Text(name)))]
+            }
             Kind::Numeric if column.flag => {
                 let (op, bit) = [(Op::Ge, 1.0), (Op::Le, 0.0), (Op::Ge, 2.5)][self.below(3)];
                 vec![condition(op, Some(Operand::Number(bit)))]

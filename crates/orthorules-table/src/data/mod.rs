@@ -11,6 +11,7 @@ pub mod roles;
 pub mod row_content;
 pub mod row_facts;
 pub mod schema;
+pub mod special;
 pub mod table;
 pub mod task;
 pub mod warning;

@@ -129,7 +129,8 @@ impl Problem {
             return Err(Error::Table("the table has no rows: nothing can be learned from it".into()));
         }
         roles.check(&table.columns().iter().map(|c| c.name.as_str()).collect::<Vec<_>>())?;
-        Self::with_roles(table.with_categories(&roles.categorical).with_orders(&roles.ordered)?, roles)
+        let table = table.with_categories(&roles.categorical).with_orders(&roles.ordered)?;
+        Self::with_roles(table.with_special(&roles.special)?, roles)
     }
 
     /// The problem of a table whose columns have been checked to be there. Those that serve as features need not be,
@@ -313,7 +314,8 @@ impl Problem {
                 Values::Categorical { levels, .. } => levels.clone(),
                 Values::Numeric(_) => Vec::new(),
             };
-            ColumnSpec { date: column.date.clone(), ..ColumnSpec::new(&column.name, column.values.kind(), levels) }
+            let (date, special) = (column.date.clone(), column.special.clone());
+            ColumnSpec { date, special, ..ColumnSpec::new(&column.name, column.values.kind(), levels) }
         };
         self.coded.clone().unwrap_or_else(|| self.features.iter().map(spec).collect())
     }

@@ -3,6 +3,7 @@
 use crate::base::error::{Error, Result};
 use crate::base::wire::wire;
 use crate::data::problem::Task;
+use crate::data::special::SpecialCode;
 use crate::data::table::Notation;
 use std::collections::BTreeMap;
 
@@ -46,6 +47,8 @@ pub struct Roles {
     pub by_type: Vec<String>,
     /// Columns to read as categories whose levels are in this order.
     pub ordered: BTreeMap<String, Vec<String>>,
+    /// Special codes of columns of numbers.
+    pub special: BTreeMap<String, Vec<SpecialCode>>,
     /// Whether columns of dates are left out, instead of read as year, month, weekday and hour.
     pub without_dates: bool,
     /// Whether rows without a target, or without a positive exposure, are left out instead of refused.
@@ -65,6 +68,7 @@ wire!(Roles {
     categorical,
     by_type,
     ordered,
+    special,
     without_dates,
     drop_missing_target,
     notation,
@@ -117,6 +121,16 @@ impl Roles {
                 return refused(name, format!("ordered {name:?} needs at least two levels"));
             }
         }
+        for (name, codes) in &roles.special {
+            require("special", name)?;
+            if roles.is_singled_out(name) {
+                return refused(name, format!("column {name:?} cannot have special codes: rules do not use it"));
+            }
+            if roles.categorical.contains(name) || roles.ordered.contains_key(name) {
+                return refused(name, format!("column {name:?} cannot have special codes: it holds categories"));
+            }
+            SpecialCode::check(codes).or_else(|what| refused(name, format!("special codes of {name:?}: {what}")))?;
+        }
         for (role, names) in [("ignore", &roles.ignore), ("categorical", &roles.categorical)] {
             for name in names {
                 require(role, name)?;
@@ -163,13 +177,15 @@ impl Roles {
     /// How to read a table for these roles: what has a part to play is not left out.
     #[cfg(feature = "files")]
     pub fn read_options(&self) -> crate::data::table::ReadOptions {
-        let kept = self.singled_out().chain(&self.ignore).chain(&self.categorical).chain(self.ordered.keys());
+        let kept = self.singled_out().chain(&self.ignore).chain(&self.categorical);
+        let kept = kept.chain(self.ordered.keys()).chain(self.special.keys());
         let ordered: BTreeMap<String, Vec<String>> =
             self.ordered.clone().into_iter().filter(|(name, _)| !self.is_singled_out(name)).collect();
         crate::data::table::ReadOptions {
             categorical: self.categorical.iter().chain(&self.by_type).chain(ordered.keys()).cloned().collect(),
             by_type: self.by_type.clone(),
             ordered,
+            special: self.special.clone(),
             dates: crate::data::table::Dates { recognised: !self.without_dates, ..Default::default() },
             keep: kept.cloned().collect(),
             ignored: self.ignore.iter().filter(|name| !self.is_singled_out(name)).cloned().collect(),

@@ -2,6 +2,7 @@
 
 use crate::base::error::{Error, Result};
 use crate::data::dates::DateSource;
+use crate::data::special::SpecialCode;
 use crate::data::table::Kind;
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +24,9 @@ pub struct ColumnSpec {
     /// Whether the numbers are 0 and 1 alone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub flag: bool,
+    /// Numbers that stand for words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub special: Vec<SpecialCode>,
     /// How many training rows had no value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<u64>,
@@ -38,7 +42,24 @@ impl ColumnSpec {
     /// A column of which nothing else is known.
     #[doc(hidden)]
     pub fn new(name: impl Into<String>, kind: Kind, levels: Vec<String>) -> Self {
-        Self { name: name.into(), kind, levels, range: None, flag: false, missing: None, date: None, monotone: None }
+        Self {
+            name: name.into(),
+            kind,
+            levels,
+            range: None,
+            flag: false,
+            special: Vec::new(),
+            missing: None,
+            date: None,
+            monotone: None,
+        }
+    }
+
+    /// The same column with special codes.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_special(self, special: Vec<SpecialCode>) -> Self {
+        Self { special, ..self }
     }
 }
 

@@ -4,6 +4,7 @@ use crate::codes::column::BinnedColumn;
 use crate::codes::encoder::Coder;
 use crate::codes::packed::CodeBuilder;
 use crate::codes::quantiles::QuantileSketch;
+use crate::data::special::SpecialCode;
 use crate::data::table::{Column, Kind, Matrix, Values};
 use crate::params::Cutting;
 use rayon::prelude::*;
@@ -46,7 +47,8 @@ fn binned(
     let mut sketches: Vec<QuantileSketch> = columns.iter().map(|_| QuantileSketch::new(cutting)).collect();
     pieces(columns, |i, rows, values| {
         if !given.contains_key(&columns[i].name) {
-            sketches[i].extend(values, weight.map(|w| &w[rows]));
+            let plain = SpecialCode::masked(&columns[i].special, values);
+            sketches[i].extend(&plain, weight.map(|w| &w[rows]));
         }
     });
     let coder = |(column, sketch): (&Column, QuantileSketch)| {
@@ -59,6 +61,7 @@ fn binned(
             }
             (Values::Categorical { codes, levels, .. }, _) => (Coder::nominal(name, levels.clone()), codes.len()),
         };
+        let coder = coder.with_special(column.special.clone());
         let codes = CodeBuilder::new(coder.bins(), rows);
         (coder, codes)
     };

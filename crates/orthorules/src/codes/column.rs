@@ -1,16 +1,19 @@
 //! Columns as small integer codes.
 //!
 //! A numeric column becomes at most `max_bins` bins of nearly equal weight (or one bin for each distinct value), a
-//! categorical one has a bin for each level. Rows without a value have the code after the last bin.
+//! categorical one has a bin for each level. Special codes of a numeric column have a bin each behind those of its
+//! numbers. Rows without a value have the code after the last bin.
 
 pub(crate) use crate::codes::code::Code;
+use crate::codes::code_like::CodeLike;
 use crate::codes::packed::Codes;
 pub(crate) use crate::codes::packed::with_codes;
 use crate::codes::repeats::{Repeats, step};
 pub(crate) use crate::codes::scale::Scale;
-use crate::codes::selection::{CodeSet, Selection};
+use crate::codes::selection::{Bins, CodeSet, Selection};
 use crate::codes::wanted::{LevelSets, WantedCodes, with_wanted};
 use crate::data::problem::pick;
+use crate::data::special::SpecialCode;
 use crate::data::table::{Kind, MISSING, Values};
 use crate::model::condition::{Condition, Operand};
 use std::ops::Range;
@@ -23,8 +26,10 @@ const FEWEST_COUNTED: usize = 20;
 pub(crate) struct BinnedColumn {
     pub(crate) name: String,
     pub(crate) scale: Scale,
-    /// Number of bins; this is also the code of a missing value.
+    /// Number of bins, with those of special codes; this is also the code of a missing value.
     pub(crate) bins: usize,
+    /// Numbers that stand for words: theirs are the last bins.
+    pub(crate) special: Vec<SpecialCode>,
     pub(crate) codes: Codes,
     /// The smallest and the largest number.
     pub(crate) range: Option<(f64, f64)>,
@@ -34,6 +39,8 @@ pub(crate) struct BinnedColumn {
     pub(crate) remote_counts: Option<Vec<u64>>,
     /// How often whole numbers occur, where bins do not tell.
     pub(crate) repeats: Option<Repeats>,
+    /// Numbers that look like codes.
+    pub(crate) code_like: Vec<CodeLike>,
     /// Of each bin, whether a search may end a condition after it, where there are more bins than that.
     pub(crate) coarse: Option<Vec<bool>>,
 }
@@ -50,8 +57,10 @@ impl BinnedColumn {
             codes,
             name: self.name.clone(),
             scale: self.scale.clone(),
+            special: self.special.clone(),
             remote_counts: None,
             repeats: None,
+            code_like: Vec::new(),
             coarse: self.coarse.clone(),
             ..*self
         }
@@ -65,19 +74,21 @@ impl BinnedColumn {
     /// Values that satisfy what those of the rows satisfy, one for each row.
     pub(crate) fn decoded(&self, kind: Kind) -> Values {
         let all: Vec<usize> = with_codes!(&self.codes, codes => codes.iter().map(|code| code.index()).collect());
-        let (bins, number): (usize, &dyn Fn(usize) -> f64) = match &self.scale {
+        let bins = self.ordinary();
+        let number: &dyn Fn(usize) -> f64 = match &self.scale {
             Scale::Ranked { levels } | Scale::Nominal { levels } => {
                 let code = |&code: &usize| if code == self.bins { MISSING } else { code as u32 };
                 return Values::Categorical { codes: all.iter().map(code).collect(), levels: levels.clone(), kind };
             }
-            Scale::Ordered { lowest, .. } => (self.bins, &|code| lowest[code]),
-            Scale::Given { thresholds } => (self.bins, &|code| match (code % 2, code / 2) {
+            Scale::Ordered { lowest, .. } => &|code| lowest[code],
+            Scale::Given { thresholds } => &|code| match (code % 2, code / 2) {
                 (1, place) => thresholds[place],
                 (_, 0) => thresholds.first().map_or(0.0, |first| first.next_down()),
                 (_, place) => thresholds[place - 1].next_up(),
-            }),
+            },
         };
-        Values::numbers(all.into_iter().map(|code| if code == bins { f64::NAN } else { number(code) }))
+        let special = |code: usize| self.special.get(code - bins).map_or(f64::NAN, |special| special.value);
+        Values::numbers(all.into_iter().map(|code| if code < bins { number(code) } else { special(code) }))
     }
 
     /// The column with the codes of some rows.
@@ -92,11 +103,13 @@ impl BinnedColumn {
             name: self.name.clone(),
             scale: self.scale.clone(),
             bins: self.bins,
+            special: self.special.clone(),
             codes,
             range: self.range,
             content: self.content,
             remote_counts: None,
             repeats: None,
+            code_like: Vec::new(),
             coarse: self.coarse.clone(),
         }
     }
@@ -116,7 +129,7 @@ impl BinnedColumn {
     pub(crate) fn counts_rows(&self) -> bool {
         let (Scale::Ordered { lowest, highest }, Some((_, most))) = (&self.scale, self.range) else { return false };
         let rows = self.rows();
-        if rows < FEWEST_COUNTED || self.bins < 2 || most - lowest[0] + 1.0 != rows as f64 {
+        if rows < FEWEST_COUNTED || self.bins < 2 || !self.special.is_empty() || most - lowest[0] + 1.0 != rows as f64 {
             return false;
         }
         let counts = self.counts();
@@ -131,7 +144,7 @@ impl BinnedColumn {
     pub(crate) fn repeats(&self) -> Option<Repeats> {
         let counts = || {
             let mut counts = self.counts();
-            counts.truncate(self.bins);
+            counts.truncate(self.ordinary());
             counts.retain(|&count| count > 0);
             counts
         };
@@ -184,14 +197,46 @@ impl BinnedColumn {
         with_codes!(&self.codes, codes => codes.iter().filter(|code| code.index() == self.bins).count())
     }
 
+    /// How many bins hold numbers or levels, and no special code.
+    #[inline]
+    pub(crate) fn ordinary(&self) -> usize {
+        self.bins - self.special.len()
+    }
+
+    /// Its bins, with those of special codes.
+    #[inline]
+    pub(crate) fn all_bins(&self) -> Bins {
+        Bins { all: self.bins, special: self.special.len() }
+    }
+
+    /// How many rows a comparison of its values, and the opposite one, both leave out: those without a value; beside
+    /// thresholds those with special codes, too.
+    pub(crate) fn on_neither_side(&self, selection: Selection) -> usize {
+        let sense = selection.op();
+        if sense.is_presence() {
+            return 0;
+        }
+        if self.special.is_empty() || !sense.has_threshold() {
+            return self.missing();
+        }
+        self.counts()[self.ordinary()..].iter().sum::<u64>() as usize
+    }
+
     /// The condition that `selection` stands for, where it is no set.
     pub(crate) fn condition(&self, selection: Selection) -> Condition {
-        Condition {
-            column: self.name.clone(),
-            op: selection.op(),
-            value: selection.operand(&self.scale),
-            of_flag: self.is_flag(),
-        }
+        let has_codes = !self.special.is_empty();
+        let value = match selection {
+            // All numbers, where special codes are no numbers.
+            Selection::AtMost(bin) if has_codes && bin as usize + 1 == self.ordinary() => {
+                self.range.map(|(_, high)| Operand::Number(high))
+            }
+            Selection::AtLeast(0) if has_codes => self.range.map(|(low, _)| Operand::Number(low)),
+            Selection::Special(place) | Selection::NotSpecial(place) => {
+                self.special.get(place as usize).map(|special| Operand::Text(special.name.clone()))
+            }
+            plain => plain.operand(&self.scale),
+        };
+        Condition::new(self.name.clone(), selection.op(), value).known(self.is_flag(), &self.special)
     }
 
     /// The condition that `selection` stands for, with its levels in the order of the column.
@@ -209,7 +254,7 @@ impl BinnedColumn {
     /// The codes of `selection`.
     #[inline]
     pub(crate) fn codes_of(&self, selection: Selection) -> CodeSet {
-        selection.codes(self.bins)
+        selection.codes(self.all_bins())
     }
 
     /// The rows out of `rows` that have the codes of `selection`.

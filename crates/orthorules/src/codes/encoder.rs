@@ -3,10 +3,12 @@
 use crate::base::content::content;
 use crate::base::error::Result;
 use crate::base::wire::{ByteReader, Wire, damaged};
+use crate::codes::code_like::CodeLike;
 use crate::codes::column::{BinnedColumn, Scale};
 use crate::codes::packed::{CodeBuilder, Codes};
 use crate::codes::quantiles::QuantileSketch;
 use crate::codes::repeats::Repeats;
+use crate::data::special::SpecialCode;
 use crate::data::table::MISSING;
 
 /// What turns the values of a column into codes.
@@ -14,8 +16,10 @@ use crate::data::table::MISSING;
 pub(crate) struct Coder {
     name: String,
     scheme: Scheme,
-    /// Number of bins; this is also the code of a missing value.
+    /// Number of bins, with those of special codes; this is also the code of a missing value.
     bins: usize,
+    /// Numbers that stand for words.
+    special: Vec<SpecialCode>,
     /// The smallest number so far, where bins do not tell, and the largest.
     low: f64,
     high: f64,
@@ -23,6 +27,8 @@ pub(crate) struct Coder {
     content: u64,
     /// How often whole numbers occur, where bins do not tell.
     repeats: Option<Repeats>,
+    /// Numbers that look like codes.
+    code_like: Vec<CodeLike>,
     /// The cuts at which a search may end, where there are finer ones beside them.
     coarse: Option<Vec<f64>>,
 }
@@ -48,6 +54,7 @@ enum Scheme {
 impl Wire for Coder {
     fn put(&self, to: &mut Vec<u8>) {
         (self.name.clone(), self.repeats).put(to);
+        (self.special.clone(), self.code_like.clone()).put(to);
         match &self.scheme {
             Scheme::Ordered { finder, .. } => (0u8, finder.highest.clone()).put(to),
             Scheme::Given { thresholds } => (1u8, thresholds.clone()).put(to),
@@ -58,6 +65,7 @@ impl Wire for Coder {
 
     fn take(from: &mut ByteReader) -> Result<Self> {
         let (name, repeats) = (String::take(from)?, <Option<Repeats> as Wire>::take(from)?);
+        let (special, code_like): (Vec<SpecialCode>, Vec<CodeLike>) = Wire::take(from)?;
         let coder = match u8::take(from)? {
             0 => Self::ordered(&name, Vec::take(from)?),
             1 => Self::given(&name, &Vec::<f64>::take(from)?),
@@ -65,7 +73,7 @@ impl Wire for Coder {
             3 => Self::nominal(&name, Vec::take(from)?),
             _ => return Err(damaged()),
         };
-        Ok(Self { repeats, ..coder })
+        Ok(Self { repeats, code_like, ..coder }.with_special(special))
     }
 }
 
@@ -75,10 +83,12 @@ impl Coder {
             name: name.to_owned(),
             scheme,
             bins,
+            special: Vec::new(),
             low: f64::INFINITY,
             high: f64::NEG_INFINITY,
             content: 0,
             repeats: None,
+            code_like: Vec::new(),
             coarse: None,
         }
     }
@@ -93,9 +103,10 @@ impl Coder {
     /// The bins of a sketch.
     pub(crate) fn of_sketch(name: &str, sketch: QuantileSketch) -> Self {
         let finer = sketch.refined();
+        let code_like = sketch.code_like();
         let (repeats, cuts) = sketch.divided();
         let coarse = finer.is_some().then(|| cuts.clone());
-        Self { repeats, coarse, ..Self::ordered(name, finer.unwrap_or(cuts)) }
+        Self { repeats, code_like, coarse, ..Self::ordered(name, finer.unwrap_or(cuts)) }
     }
 
     /// Bins around `thresholds`, which must be finite and ascending.
@@ -116,13 +127,44 @@ impl Coder {
         Self::new(name, Scheme::Nominal { levels }, bins)
     }
 
+    /// The same with bins for special codes behind the others.
+    pub(crate) fn with_special(self, special: Vec<SpecialCode>) -> Self {
+        let bins = self.bins - self.special.len() + special.len();
+        Self { bins, special, ..self }
+    }
+
     pub(crate) fn bins(&self) -> usize {
         self.bins
+    }
+
+    /// Numbers that stand for words.
+    pub(crate) fn special(&self) -> &[SpecialCode] {
+        &self.special
     }
 
     /// Appends the codes of numbers; NaN is missing.
     pub(crate) fn numbers(&mut self, values: &[f64], to: &mut CodeBuilder) {
         self.content = self.content.wrapping_add(content(values));
+        if self.special.is_empty() {
+            return self.plain_numbers(values, to);
+        }
+        let start = to.len();
+        let special = std::mem::take(&mut self.special);
+        self.plain_numbers(&SpecialCode::masked(&special, values), to);
+        // They have the code of a missing value now.
+        let first = self.bins - special.len();
+        for (row, &x) in values.iter().enumerate() {
+            if let Some(place) = SpecialCode::place(&special, x) {
+                to.set(start + row, first + place);
+            } else if x.is_nan() {
+                to.set(start + row, self.bins);
+            }
+        }
+        self.special = special;
+    }
+
+    /// Appends the codes of numbers of which none is special.
+    fn plain_numbers(&mut self, values: &[f64], to: &mut CodeBuilder) {
         self.high = self.high.max(furthest(values, f64::NEG_INFINITY, |x, high| x > high));
         if !matches!(self.scheme, Scheme::Ordered { .. }) {
             self.low = self.low.min(furthest(values, f64::INFINITY, |x, low| x < low));
@@ -182,11 +224,13 @@ impl Coder {
             name: self.name,
             scale,
             bins: self.bins,
+            special: self.special,
             codes,
             range,
             content: self.content,
             remote_counts: None,
             repeats: self.repeats,
+            code_like: self.code_like,
             coarse,
         }
     }

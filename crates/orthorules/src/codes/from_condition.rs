@@ -10,8 +10,9 @@ use crate::codes::column::{BinnedColumn, Scale};
 use crate::codes::encoder::Coder;
 use crate::codes::packed::CodeBuilder;
 use crate::codes::query::Query;
-use crate::codes::selection::{Atom, Selection};
+use crate::codes::selection::{Atom, Bins, Selection};
 use crate::codes::wanted::LevelSets;
+use crate::data::special::SpecialCode;
 use crate::model::condition::{Condition, Op, Operand};
 use std::collections::HashSet;
 
@@ -44,14 +45,16 @@ impl ThresholdSide {
         }
     }
 
-    /// The selection of its side of a cut before the bin `first_above`, in a column of `bins` bins.
-    fn side(self, first_above: usize, bins: usize) -> Result<Selection, ConditionProblem> {
+    /// The selection of its side of a cut before the bin `first_above`, in a column of these bins. All numbers are all
+    /// values only where there is no special code.
+    fn side(self, first_above: usize, bins: Bins) -> Result<Selection, ConditionProblem> {
+        let numbers = bins.all - bins.special;
         match (self, first_above) {
             (Self::AtMost(_), 0) => Err(ConditionProblem::NoRow),
-            (Self::AtMost(_), all) if all == bins => Ok(Selection::Present),
+            (Self::AtMost(_), all) if all == numbers && bins.special == 0 => Ok(Selection::Present),
             (Self::AtMost(_), above) => Ok(Selection::AtMost(above as u32 - 1)),
-            (Self::AtLeast(_), 0) => Ok(Selection::Present),
-            (Self::AtLeast(_), all) if all == bins => Err(ConditionProblem::NoRow),
+            (Self::AtLeast(_), 0) if bins.special == 0 => Ok(Selection::Present),
+            (Self::AtLeast(_), all) if all == numbers => Err(ConditionProblem::NoRow),
             (Self::AtLeast(_), above) => Ok(Selection::AtLeast(above as u32)),
         }
     }
@@ -67,10 +70,11 @@ impl BinnedColumn {
         match condition.op {
             Op::Missing => return Ok(Selection::Missing),
             Op::Present => return Ok(Selection::Present),
+            Op::Is | Op::IsNot => return self.special_code(condition),
             _ => {}
         }
         let has_bounds = matches!(self.scale, Scale::Ordered { .. } | Scale::Given { .. });
-        if self.bins == 0 || has_bounds && self.range.is_none() {
+        if self.ordinary() == 0 || has_bounds && self.range.is_none() {
             return Err(ConditionProblem::NoRow);
         }
         match (&self.scale, ThresholdSide::of(condition)) {
@@ -83,16 +87,24 @@ impl BinnedColumn {
         }
     }
 
+    /// The bin of a special code, or all others.
+    fn special_code(&self, condition: &Condition) -> Result<Selection, ConditionProblem> {
+        let named = condition.levels().first();
+        let place = self.special.iter().position(|special| Some(&special.name) == named);
+        let place = place.ok_or(ConditionProblem::WrongKind)? as u32;
+        Ok(if condition.op == Op::Is { Selection::Special(place) } else { Selection::NotSpecial(place) })
+    }
+
     /// The bins on one side of a bound, if one of them ends there.
     fn ordered(&self, lowest: &[f64], highest: &[f64], bound: ThresholdSide) -> Result<Selection, ConditionProblem> {
         let end = |bin: usize| match self.range {
             // The last bin may hold numbers beyond its end.
-            Some((_, high)) if bin + 1 == self.bins => highest[bin].max(high),
+            Some((_, high)) if bin + 1 == self.ordinary() => highest[bin].max(high),
             _ => highest[bin],
         };
-        let first_above = (0..self.bins).collect::<Vec<_>>().partition_point(|&bin| bound.is_above(end(bin)));
-        let is_torn = first_above < self.bins && bound.is_above(lowest[first_above]);
-        if is_torn { Err(ConditionProblem::NoCut) } else { bound.side(first_above, self.bins) }
+        let first_above = (0..self.ordinary()).collect::<Vec<_>>().partition_point(|&bin| bound.is_above(end(bin)));
+        let is_torn = first_above < self.ordinary() && bound.is_above(lowest[first_above]);
+        if is_torn { Err(ConditionProblem::NoCut) } else { bound.side(first_above, self.all_bins()) }
     }
 
     /// The bins on one side of a bound, where bins lie around thresholds that were given.
@@ -107,8 +119,8 @@ impl BinnedColumn {
             });
         }
         match self.range {
-            Some((low, _)) if !bound.is_above(low) => bound.side(0, self.bins),
-            Some((_, high)) if bound.is_above(high) => bound.side(self.bins, self.bins),
+            Some((low, _)) if !bound.is_above(low) => bound.side(0, self.all_bins()),
+            Some((_, high)) if bound.is_above(high) => bound.side(self.ordinary(), self.all_bins()),
             _ => Err(ConditionProblem::NoCut),
         }
     }
@@ -153,7 +165,7 @@ pub(crate) fn query(conditions: &[Condition], columns: &[BinnedColumn], sets: &L
         };
         let column = &columns[place];
         let selection = column.selection(condition, sets)?;
-        let wanted = sets.wanted(selection, column.bins);
+        let wanted = sets.wanted(selection, column.all_bins());
         let codes: Vec<bool> = (0..=column.bins).map(|code| wanted.has(code)).collect();
         let of_column = |(atom, _): &&(Atom, Vec<bool>)| atom.column == place as u32;
         let holds = |code: usize| codes[code] && atoms.iter().filter(of_column).all(|(_, codes)| codes[code]);
@@ -177,7 +189,7 @@ pub(crate) fn query(conditions: &[Condition], columns: &[BinnedColumn], sets: &L
 }
 
 /// A column of numbers with cuts at the thresholds of those `conditions` that name it, beside the cuts that it has;
-/// nothing where it has them all. `values` are its numbers, row by row.
+/// nothing where it has them all. `values` are its numbers and special codes, row by row.
 pub(crate) fn cut_where_asked(
     column: &BinnedColumn,
     values: &[f64],
@@ -190,10 +202,11 @@ pub(crate) fn cut_where_asked(
     if bounds.is_empty() {
         return None;
     }
-    let mut coder = match &column.scale {
+    let numbers = SpecialCode::masked(&column.special, values);
+    let coder = match &column.scale {
         Scale::Ordered { highest, .. } => {
             // A bin ends at a value of the data: the largest below the cut.
-            let below = |bound: &ThresholdSide| values.iter().copied().filter(|x| bound.is_above(*x)).reduce(f64::max);
+            let below = |bound: &ThresholdSide| numbers.iter().copied().filter(|x| bound.is_above(*x)).reduce(f64::max);
             let high = column.range.map(|(_, high)| high);
             let ends = highest.iter().copied().chain(bounds.iter().filter_map(below)).chain(high);
             Coder::ordered(&column.name, ascending(ends))
@@ -204,9 +217,11 @@ pub(crate) fn cut_where_asked(
         }
         Scale::Ranked { .. } | Scale::Nominal { .. } => return None,
     };
+    let mut coder = coder.with_special(column.special.clone());
     let mut codes = CodeBuilder::new(coder.bins(), values.len());
     coder.numbers(values, &mut codes);
-    Some(BinnedColumn { repeats: column.repeats, ..coder.finish(codes.finish()) })
+    let (repeats, code_like) = (column.repeats, column.code_like.clone());
+    Some(BinnedColumn { repeats, code_like, ..coder.finish(codes.finish()) })
 }
 
 /// These numbers in order, each once.
@@ -277,7 +292,7 @@ mod tests {
     fn selected(columns: &[BinnedColumn], atoms: &[Atom], rows: usize, sets: &LevelSets) -> Vec<u32> {
         let narrower = |rows: Vec<u32>, atom: &Atom| {
             let column = &columns[atom.column as usize];
-            column.select_where(&sets.wanted(atom.selection, column.bins), &rows, true, Vec::new())
+            column.select_where(&sets.wanted(atom.selection, column.all_bins()), &rows, true, Vec::new())
         };
         atoms.iter().fold((0..rows as u32).collect(), narrower)
     }
@@ -313,7 +328,7 @@ mod tests {
         let presence = (prop::sample::select(vec!["x", "name"]), any::<bool>());
         let presence = presence.prop_map(|(name, is)| (name, if is { Op::Missing } else { Op::Present }, None));
         prop_oneof![4 => bound, 2 => set, 2 => level, 2 => rank, 1 => presence]
-            .prop_map(|(column, op, value)| Condition { column: column.into(), op, value, of_flag: false })
+            .prop_map(|(column, op, value)| Condition::new(column, op, value))
     }
 
     proptest! {
@@ -410,7 +425,7 @@ mod tests {
         let drawn = (columns, MaxBins::AtMost(4), Vec::new());
         let (columns, sets) = (binned(&drawn), LevelSets::default());
         let told = |column: &str, op, value| {
-            let condition = Condition { column: column.into(), op, value, of_flag: false };
+            let condition = Condition::new(column, op, value);
             query(&[condition], &columns, &sets).unwrap_err().to_string()
         };
         let number = |t| Some(Operand::Number(t));

@@ -2,6 +2,7 @@
 
 pub(crate) mod binning;
 pub(crate) mod code;
+pub(crate) mod code_like;
 pub(crate) mod coded;
 pub(crate) mod column;
 pub(crate) mod encoder;

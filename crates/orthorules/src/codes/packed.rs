@@ -67,6 +67,24 @@ impl CodeBuilder {
         }
     }
 
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::U8(codes) => codes.len(),
+            Self::U16(codes) => codes.len(),
+            Self::U32(codes) => codes.len(),
+        }
+    }
+
+    /// Replaces one that is there already.
+    pub(crate) fn set(&mut self, place: usize, code: usize) {
+        match self {
+            Self::U8(codes) => codes[place] = code as u8,
+            Self::U16(codes) => codes[place] = code as u16,
+            Self::U32(codes) => codes[place] = code as u32,
+        }
+    }
+
     pub(crate) fn finish(self) -> Codes {
         match self {
             Self::U8(codes) => Codes::U8(codes.into()),

@@ -28,6 +28,30 @@ pub(crate) enum Selection {
     Missing,
     /// All bins.
     Present,
+    /// The bin of a special code, by its place among those of the column.
+    Special(u32),
+    /// All other bins.
+    NotSpecial(u32),
+}
+
+/// The bins of a column: those of numbers or levels, then those of special codes. Missing values come after them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Bins {
+    pub(crate) all: usize,
+    pub(crate) special: usize,
+}
+
+impl Bins {
+    /// How many hold numbers or levels.
+    fn ordinary(self) -> usize {
+        self.all.saturating_sub(self.special)
+    }
+}
+
+impl From<usize> for Bins {
+    fn from(all: usize) -> Self {
+        Self { all, special: 0 }
+    }
 }
 
 /// A condition over codes: what the search builds queries from.
@@ -59,6 +83,8 @@ impl Selection {
             Self::NotIn(_) => Op::NotIn,
             Self::Missing => Op::Missing,
             Self::Present => Op::Present,
+            Self::Special(_) => Op::Is,
+            Self::NotSpecial(_) => Op::IsNot,
         }
     }
 
@@ -85,20 +111,22 @@ impl Selection {
         }
     }
 
-    /// Its codes in a column of this many bins. Those of sets are known to [`LevelSets`](super::wanted::LevelSets)
-    /// alone.
+    /// Its codes in a column of these bins. Those of sets are known to [`LevelSets`](super::wanted::LevelSets) alone.
     #[inline]
-    pub(crate) fn codes(self, bins: usize) -> CodeSet {
-        let bins = bins as u32;
-        let all_but = |first: u32, end: u32, except: u32| CodeSet { first, width: end - first, except };
+    pub(crate) fn codes(self, bins: impl Into<Bins>) -> CodeSet {
+        let bins: Bins = bins.into();
+        let (ordinary, bins) = (bins.ordinary() as u32, bins.all as u32);
+        let all_but = |first: u32, end: u32, except: u32| CodeSet { first, width: end.saturating_sub(first), except };
         let from_to = |first, end| all_but(first, end, u32::MAX);
         match self {
             Self::AtMost(bin) => from_to(0, bin + 1),
-            Self::AtLeast(bin) => from_to(bin, bins),
+            Self::AtLeast(bin) => from_to(bin, ordinary),
             Self::Is(bin) => from_to(bin, bin + 1),
             Self::IsNot(bin) => all_but(0, bins, bin),
             Self::Missing => from_to(bins, bins + 1),
             Self::Present => from_to(0, bins),
+            Self::Special(place) => from_to(ordinary + place, ordinary + place + 1),
+            Self::NotSpecial(place) => all_but(0, bins, ordinary + place),
             Self::In(_) | Self::NotIn(_) => {
                 debug_assert!(false, "only a list of sets knows the codes of one");
                 from_to(0, 0)
@@ -118,7 +146,13 @@ impl Selection {
             (Self::Is(own), Self::Is(others)) | (Self::IsNot(own), Self::IsNot(others)) => own == others,
             (Self::In(_) | Self::NotIn(_), Self::Is(_) | Self::IsNot(_))
             | (Self::Is(_) | Self::In(_) | Self::NotIn(_), Self::In(_) | Self::NotIn(_))
-            | (Self::Missing, Self::Missing) => true,
+            | (Self::Missing, Self::Missing)
+            // No number is a special code.
+            | (Self::AtMost(_) | Self::AtLeast(_), Self::NotSpecial(_)) => true,
+            (Self::Special(own), Self::NotSpecial(others)) => own != others,
+            (Self::Special(own), Self::Special(others)) | (Self::NotSpecial(own), Self::NotSpecial(others)) => {
+                own == others
+            }
             (_, Self::Present) => self != Self::Missing,
             _ => false,
         }
@@ -135,23 +169,31 @@ impl Selection {
             Self::NotIn(set) => Self::In(set),
             Self::Missing => Self::Present,
             Self::Present => Self::Missing,
+            Self::Special(place) => Self::NotSpecial(place),
+            Self::NotSpecial(place) => Self::Special(place),
         }
     }
 
-    /// How many selections a column of this many bins has, without sets.
-    pub(crate) fn count(bins: usize) -> usize {
-        4 * bins + 2
+    /// How many selections a column of these bins has, without sets.
+    pub(crate) fn count(bins: impl Into<Bins>) -> usize {
+        let bins: Bins = bins.into();
+        4 * bins.ordinary() + 2 + 2 * bins.special
     }
 
-    /// All selections of a column of this many bins, without sets.
-    pub(crate) fn all(bins: usize) -> impl Iterator<Item = Self> {
+    /// All selections of a column of these bins, without sets.
+    pub(crate) fn all(bins: impl Into<Bins>) -> impl Iterator<Item = Self> {
+        let bins: Bins = bins.into();
         let kinds = [Self::AtMost, Self::AtLeast, Self::Is, Self::IsNot];
-        let of_bins = kinds.into_iter().flat_map(move |kind| (0..bins as u32).map(kind));
-        of_bins.chain([Self::Missing, Self::Present])
+        let of_bins = kinds.into_iter().flat_map(move |kind| (0..bins.ordinary() as u32).map(kind));
+        let of_codes = [Self::Special, Self::NotSpecial].into_iter();
+        let of_codes = of_codes.flat_map(move |kind| (0..bins.special as u32).map(kind));
+        of_bins.chain([Self::Missing, Self::Present]).chain(of_codes)
     }
 
     /// Its place among them.
-    pub(crate) fn place(self, bins: usize) -> usize {
+    pub(crate) fn place(self, bins: impl Into<Bins>) -> usize {
+        let all: Bins = bins.into();
+        let bins = all.ordinary();
         match self {
             Self::AtMost(bin) => bin as usize,
             Self::AtLeast(bin) => bins + bin as usize,
@@ -159,6 +201,8 @@ impl Selection {
             Self::IsNot(bin) => 3 * bins + bin as usize,
             Self::Missing => 4 * bins,
             Self::Present => 4 * bins + 1,
+            Self::Special(place) => 4 * bins + 2 + place as usize,
+            Self::NotSpecial(place) => 4 * bins + 2 + all.special + place as usize,
             // There are no sets in exact search, which alone asks.
             Self::In(_) | Self::NotIn(_) => usize::MAX,
         }

@@ -1,7 +1,7 @@
 //! The codes that a condition wants, as they are asked of many rows; and the sets of levels that conditions name.
 
 use crate::base::wire::wire_enum;
-use crate::codes::selection::{CodeSet, Selection};
+use crate::codes::selection::{Bins, CodeSet, Selection};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -105,11 +105,12 @@ impl LevelSets {
         known.sets.get(number as usize).cloned().unwrap_or_default()
     }
 
-    /// The codes of a selection in a column of this many bins.
-    pub(crate) fn wanted(&self, selection: Selection, bins: usize) -> WantedCodes {
+    /// The codes of a selection in a column of these bins.
+    pub(crate) fn wanted(&self, selection: Selection, bins: impl Into<Bins>) -> WantedCodes {
+        let bins: Bins = bins.into();
         match selection {
-            Selection::In(set) => WantedCodes::levels(&self.levels(set), true, bins),
-            Selection::NotIn(set) => WantedCodes::levels(&self.levels(set), false, bins),
+            Selection::In(set) => WantedCodes::levels(&self.levels(set), true, bins.all),
+            Selection::NotIn(set) => WantedCodes::levels(&self.levels(set), false, bins.all),
             plain => WantedCodes::Range(plain.codes(bins)),
         }
     }

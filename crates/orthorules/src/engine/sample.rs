@@ -79,7 +79,9 @@ impl Sample {
                 content: 0,
                 remote_counts: None,
                 repeats: None,
+                code_like: Vec::new(),
                 coarse: first.coarse.clone(),
+                special: first.special.clone(),
             }
         };
         let columns = (0..columns).into_par_iter().map(column).collect();
@@ -171,7 +173,9 @@ mod tests {
             content: 0,
             remote_counts: None,
             repeats: None,
+            code_like: Vec::new(),
             coarse: None,
+            special: Vec::new(),
         }
     }
 

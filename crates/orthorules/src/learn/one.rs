@@ -87,7 +87,7 @@ impl<'p> Binned<'p> {
     /// some, where terms may grow with them, or nothing.
     pub(crate) fn of_columns(problem: &'p Problem, columns: &'p [BinnedColumn], numbers: &'p [Vec<f64>]) -> Self {
         let (outline, target) = (problem.outline(), TargetSource::Here(problem));
-        let numbers = numbers.iter().map(|numbers| Some(&numbers[..]).filter(|numbers| !numbers.is_empty()));
+        let numbers = numbers.iter().map(|numbers| Some(Cow::Borrowed(&numbers[..])).filter(|numbers| !numbers.is_empty()));
         let named = columns.iter().map(|column| column.name.as_str()).zip(numbers);
         let trends = trend_columns(named, columns, problem.weight.as_deref());
         Self { outline, columns: Cow::Borrowed(columns), trends, seconds: 0.0, target }
@@ -116,7 +116,7 @@ impl<'p> Binned<'p> {
     /// Codes that were made while a file was read.
     pub(crate) fn of_codes(coded: &'p Coded) -> Self {
         let start = Instant::now();
-        let numbers = coded.numbers.iter().map(|numbers| Some(&numbers[..]).filter(|numbers| !numbers.is_empty()));
+        let numbers = coded.numbers.iter().map(|numbers| Some(Cow::Borrowed(&numbers[..])).filter(|numbers| !numbers.is_empty()));
         let columns = coded.columns.iter().map(|column| column.name.as_str()).zip(numbers);
         let trends = trend_columns(columns, &coded.columns, coded.problem.weight.as_deref());
         Self {
@@ -236,7 +236,27 @@ fn remarks(columns: &[BinnedColumn], specs: &[ColumnSpec]) -> Vec<Warning> {
     let constant: Vec<String> = constant.map(|(_, spec)| spec.name.clone()).collect();
     let constant = (!constant.is_empty()).then_some(Warning::Constant { columns: constant });
     let names = columns.iter().zip(specs).filter_map(|(column, spec)| remark(column, spec));
-    names.chain(constant).collect()
+    let codes = columns.iter().zip(specs).filter(|(_, spec)| spec.date.is_none());
+    let codes = codes.flat_map(|(column, spec)| [code_like(column, spec), unused_codes(column, spec)]).flatten();
+    names.chain(codes).chain(constant).collect()
+}
+
+/// What a user should know of numbers that look like codes.
+fn code_like(column: &BinnedColumn, spec: &ColumnSpec) -> Option<Warning> {
+    let codes: Vec<(f64, usize)> = column.code_like.iter().map(|code| (code.value, code.rows)).collect();
+    (!codes.is_empty()).then(|| Warning::CodeLike { column: spec.name.clone(), codes })
+}
+
+/// What a user should know of special codes that no row has.
+fn unused_codes(column: &BinnedColumn, spec: &ColumnSpec) -> Option<Warning> {
+    if column.special.is_empty() {
+        return None;
+    }
+    let counts = column.counts();
+    let counts = &counts[column.ordinary()..];
+    let unused = column.special.iter().zip(counts).filter(|(_, count)| **count == 0).map(|(code, _)| code.value);
+    let codes: Vec<f64> = unused.collect();
+    (!codes.is_empty()).then(|| Warning::UnusedCodes { column: spec.name.clone(), codes })
 }
 
 /// What a user should know of a column that may name rows, or groups of rows.

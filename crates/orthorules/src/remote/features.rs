@@ -15,7 +15,7 @@ wire_enum!(ColumnContent {
     3 => Booleans,
     4 => Text(levels, tally),
 });
-wire!(ColumnSummary { seen, cutting, sampling, categorical, numeric, notation, mixed, rows, order, unlisted });
+wire!(ColumnSummary { seen, cutting, sampling, categorical, numeric, notation, mixed, rows, order, unlisted, special });
 wire_enum!(CellReading { 0 => Numbers(notation), 1 => Distinct(values), 2 => Booleans, 3 => Text(codes) });
 wire!(FeatureEncoder { coder, kind, levels, date, ranks, way });
 

@@ -1,6 +1,6 @@
 //! The flags that say which column plays which part.
 
-use super::values::{NameList, names, ordered};
+use super::values::{Codes, NameList, names, ordered, special};
 use crate::args::NotationArgs;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -43,6 +43,10 @@ pub(crate) struct ColumnArgs {
     /// (default: no order)
     #[arg(long, value_name = "COL=LOW<…<HIGH", value_parser = ordered)]
     ordered: Vec<(String, Vec<String>)>,
+    /// Numbers of a column that stand for words, as income=-9:refused|-8:unknown; no threshold sees them, and a rule
+    /// can say that income is refused; repeat it for other columns (default: none)
+    #[arg(long, value_name = "COL=VALUE:NAME|…", value_parser = special)]
+    special: Vec<(String, Codes)>,
     /// What becomes of columns of dates: columns of their parts, as order_date.month, or off to leave them out
     #[arg(long, value_name = "parts|off", default_value = "parts", value_parser = ["parts", "off"],
           hide_possible_values = true)]
@@ -61,6 +65,12 @@ impl ColumnArgs {
         names.find(|(i, name)| self.ordered[..*i].iter().any(|(n, _)| n == name)).map(|(_, name)| name)
     }
 
+    /// A column whose special codes are given twice.
+    pub(crate) fn twice_special_column(&self) -> Option<&str> {
+        let mut names = self.special.iter().map(|(name, _)| name.as_str()).enumerate();
+        names.find(|(i, name)| self.special[..*i].iter().any(|(n, _)| n == name)).map(|(_, name)| name)
+    }
+
     /// The roles as the library takes them.
     pub(crate) fn roles(&self) -> Roles {
         Roles {
@@ -74,6 +84,7 @@ impl ColumnArgs {
             ignore: self.ignore.iter().flat_map(|list| list.0.clone()).collect(),
             categorical: self.categorical.iter().flat_map(|list| list.0.clone()).collect(),
             ordered: self.ordered.iter().cloned().collect(),
+            special: self.special.iter().map(|(name, codes)| (name.clone(), codes.0.clone())).collect(),
             without_dates: self.dates == "off",
             drop_missing_target: self.drop_missing_target,
             notation: self.notation.notation(&orthorules::table::Notation::default()),

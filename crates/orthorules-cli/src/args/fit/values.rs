@@ -1,5 +1,6 @@
 //! Values of flags that are more than a number or a name.
 
+use orthorules::SpecialCode;
 use orthorules::params::{Cv, Monotone};
 
 /// `auto`, `none` or a number.
@@ -61,6 +62,21 @@ pub(super) fn ordered(text: &str) -> Result<(String, Vec<String>), String> {
         Some(level) => Err(format!("lists {level:?} twice")),
         None => Ok((name, levels)),
     }
+}
+
+/// Special codes of a column.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Codes(pub(crate) Vec<SpecialCode>);
+
+/// `COL=VALUE:NAME|…`. A name in double quotes may hold `=`.
+pub(super) fn special(text: &str) -> Result<(String, Codes), String> {
+    let (quoted, rest) = unquoted(text)?;
+    let (name, codes) = rest.split_once('=').ok_or("must be COL=VALUE:NAME|…, as income=-9:refused|-8:unknown")?;
+    let name = quoted.unwrap_or_default() + name;
+    if name.is_empty() {
+        return Err("must be COL=VALUE:NAME|…, as income=-9:refused|-8:unknown".into());
+    }
+    Ok((name, Codes(SpecialCode::list(codes)?)))
 }
 
 /// Names from one `COL,…`.

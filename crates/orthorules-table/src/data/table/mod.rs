@@ -26,6 +26,7 @@ pub use read::{Builder, CHANGED, ColumnPart, Complaint, Head, Scan, Source};
 use crate::base::wire::wire_enum;
 use notation::Remarks;
 
+pub use crate::data::special::SpecialCode;
 pub use crate::data::dates::{DateForm, DatePart, DateSource, WEEKDAYS};
 pub use frame::{FrameCells, gather};
 pub use notation::{MISSING_WORDS, Notation};
@@ -99,6 +100,8 @@ pub struct Column {
     pub values: Values,
     /// The date that it is a part of, if it is.
     pub date: Option<DateSource>,
+    /// Those of its numbers that stand for words.
+    pub special: Vec<SpecialCode>,
 }
 
 /// Columns of equal length with distinct names.
@@ -215,13 +218,33 @@ impl Values {
 impl Column {
     /// A column of `values` called `name`.
     pub fn new(name: impl Into<String>, values: Values) -> Self {
-        Self { name: name.into(), values, date: None }
+        Self { name: name.into(), values, date: None, special: Vec::new() }
+    }
+
+    /// All but its values, of which it has none.
+    fn without_values(&self) -> Self {
+        let none = Values::Numeric(Vec::new().into());
+        Self { name: self.name.clone(), values: none, date: self.date.clone(), special: self.special.clone() }
+    }
+
+    /// This column with special codes, which only numbers have.
+    pub fn with_special(self, codes: &[SpecialCode]) -> Result<Self> {
+        SpecialCode::check_column(&self.name, self.values.kind(), self.date.as_ref())?;
+        Ok(Self { special: codes.to_vec(), ..self })
+    }
+
+    /// Its numbers without special codes, with NaN in place of these.
+    pub fn plain_numbers(&self) -> Option<std::borrow::Cow<'_, [f64]>> {
+        match &self.values {
+            Values::Numeric(numbers) => Some(SpecialCode::masked(&self.special, numbers)),
+            Values::Categorical { .. } => None,
+        }
     }
 
     /// The rows `rows` of this column, in that order.
     #[must_use]
     pub fn take(&self, rows: &[u32]) -> Self {
-        Self { name: self.name.clone(), values: self.values.take(rows), date: self.date.clone() }
+        Self { values: self.values.take(rows), ..self.without_values() }
     }
 
     /// This column as categories: numbers become levels named by their shortest decimal, in numeric order.
@@ -308,7 +331,17 @@ impl Table {
         Ok(self)
     }
 
-    /// This table with remarks about how it was read.
+    /// The same table with the special codes of columns.
+    pub(crate) fn with_special(mut self, special: &BTreeMap<String, Vec<SpecialCode>>) -> Result<Self> {
+        let coded = |column: Column| match special.get(&column.name) {
+            Some(codes) => column.with_special(codes),
+            None => Ok(column),
+        };
+        self.columns = self.columns.into_iter().map(coded).collect::<Result<_>>()?;
+        Ok(self)
+    }
+
+    /// The same table with remarks about how it was read.
     #[must_use]
     pub fn with_warnings(mut self, warnings: Vec<Warning>) -> Self {
         self.warnings = warnings;

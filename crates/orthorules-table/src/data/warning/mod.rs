@@ -98,6 +98,20 @@ pub enum Warning {
         /// How many rows they have.
         rows: usize,
     },
+    /// Numbers in many rows of a column lie far from its other values, as codes do.
+    CodeLike {
+        /// Its name.
+        column: String,
+        /// The numbers, and how many rows have each.
+        codes: Vec<(f64, usize)>,
+    },
+    /// No row has some of the special codes of a column.
+    UnusedCodes {
+        /// Its name.
+        column: String,
+        /// Those codes.
+        codes: Vec<f64>,
+    },
     /// Columns have the same value in all rows, or none in any.
     Constant {
         /// Their names.
@@ -249,6 +263,16 @@ impl Display for Warning {
                 "column {column:?} has {values} values in {rows} rows; if it names groups of rows, such as patients, \
                  keep these together in folds, or leave it out"
             ),
+            Self::CodeLike { column, codes } => {
+                let told = codes.iter().map(|(code, rows)| format!("{} in {rows} rows", decimal::plain(*code)));
+                let what = if codes.len() == 1 { "it is a code" } else { "they are codes" };
+                let told = told.collect::<Vec<_>>().join(" and ");
+                write!(f, "column {column:?} has {told}, far from its other values; if {what}, give it a name")
+            }
+            Self::UnusedCodes { column, codes } => {
+                let told: Vec<String> = codes.iter().map(|code| decimal::plain(*code)).collect();
+                write!(f, "no row of column {column:?} has the special code {}", told.join(" or "))
+            }
             Self::Constant { columns } => {
                 let (subject, verb) = if columns.len() == 1 { ("column", "has") } else { ("columns", "have") };
                 write!(f, "{subject} {} {verb} the same value in all rows: no rule can use it", listed(columns, 5))
@@ -364,6 +388,8 @@ mod tests {
             Warning::CountsRows { column: column() },
             Warning::NamesRows { column: column() },
             Warning::NamesGroups { column: column(), values: 30, rows: 60 },
+            Warning::CodeLike { column: column(), codes: vec![(-9.0, 120), (-8.0, 11)] },
+            Warning::UnusedCodes { column: column(), codes: vec![-9.0] },
             Warning::Constant { columns: vec![column()] },
             Warning::Constant { columns: (0..9).map(|i| format!("x{i}")).collect() },
             Warning::ZeroWeights { rows: 1, total: 9 },

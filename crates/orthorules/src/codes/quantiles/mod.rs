@@ -11,6 +11,7 @@ mod round;
 
 use crate::base::error::Result;
 use crate::base::wire::{ByteReader, Wire, damaged};
+use crate::codes::code_like::{CodeLike, code_like};
 use crate::codes::repeats::Repeats;
 use crate::params::{Cutting, MaxBins, Thresholds};
 use cutter::quantiles;
@@ -166,6 +167,16 @@ impl QuantileSketch {
             sort_distinct(&mut self.values);
             self.room = self.room.max(2 * self.values.len());
         }
+    }
+
+    /// Values that look like codes, where not only distinct ones are kept. Of many rows it is those of a sample.
+    pub(crate) fn code_like(&self) -> Vec<CodeLike> {
+        if self.cutting.max_bins == MaxBins::Exact {
+            return Vec::new();
+        }
+        let mut found = code_like(&self.values);
+        found.iter_mut().for_each(|code| code.rows *= self.stride);
+        found
     }
 
     /// The largest value of each bin, ascending. The last bin takes whatever lies above, so it has no upper end.

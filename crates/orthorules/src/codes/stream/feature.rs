@@ -12,6 +12,7 @@ use crate::codes::packed::{CodeBuilder, Codes};
 use crate::codes::quantiles::QuantileSketch;
 use crate::data::dates::DateSource;
 use crate::data::schema::ColumnSpec;
+use crate::data::special::SpecialCode;
 use crate::data::table::{
     ColumnPart, DatesFound, Head, Judged, Kind, Levels, MISSING, Notation, Occurrences, as_boolean, unlisted,
 };
@@ -54,6 +55,8 @@ pub(crate) struct ColumnSummary {
     pub(crate) order: Option<Arc<[String]>>,
     /// The first row with a level that is none of those in order, and that level.
     pub(crate) unlisted: Option<(usize, String)>,
+    /// Numbers that stand for words.
+    pub(crate) special: Vec<SpecialCode>,
 }
 
 pub(crate) enum ColumnContent {
@@ -80,6 +83,7 @@ impl ColumnSummary {
             rows: 0,
             order: head.order.clone(),
             unlisted: None,
+            special: head.special.clone(),
         }
     }
 
@@ -109,12 +113,14 @@ impl ColumnSummary {
         }
         match (&mut self.seen, part) {
             (ColumnContent::Numbers(sketch), ColumnPart::Numbers(values)) => {
-                sketch.extend(&rows.of_values(values), rows.weights.as_deref());
+                let values = rows.of_values(values);
+                sketch.extend(&SpecialCode::masked(&self.special, &values), rows.weights.as_deref());
             }
             (ColumnContent::Distinct(sketch), ColumnPart::Numbers(values)) => sketch.extend(values, None),
             (ColumnContent::Numbers(sketch), ColumnPart::Text(cells)) if self.numeric => {
                 let values = self.notation.numbers(&cells.names, &cells.codes);
-                sketch.extend(&rows.of_values(&values), rows.weights.as_deref());
+                let values = rows.of_values(&values);
+                sketch.extend(&SpecialCode::masked(&self.special, &values), rows.weights.as_deref());
             }
             (ColumnContent::Text(levels, tally), ColumnPart::Text(more)) => levels.learn(more, tally, before),
             (_, ColumnPart::Missing(_)) | (ColumnContent::Booleans, ColumnPart::Booleans(_)) => {}
@@ -183,6 +189,10 @@ impl ColumnSummary {
         }
         let mut encoder = self.unordered(head, params);
         encoder.date.clone_from(&head.date);
+        if !head.special.is_empty() {
+            head.check_special(encoder.kind)?;
+            encoder.coder = encoder.coder.with_special(head.special.clone());
+        }
         if let Some(order) = &head.order {
             encoder.rank(&head.name, order);
         }
@@ -300,6 +310,7 @@ impl FeatureEncoder {
     pub(crate) fn spec(&self, name: &str) -> ColumnSpec {
         let mut spec = ColumnSpec::new(name, self.kind, self.levels.clone());
         spec.date.clone_from(&self.date);
+        spec.special = self.coder.special().to_vec();
         spec
     }
 
@@ -361,13 +372,17 @@ impl FeatureEncoder {
         self.kind == Kind::Numeric
     }
 
-    /// Appends the numbers of the rows that count, if it is a column of numbers; what is missing is none.
+    /// Appends the numbers of the rows that count, if it is a column of numbers; what is missing or special is
+    /// none.
     pub(crate) fn append_numbers(&self, part: &ColumnPart, rows: &BatchRows, to: &mut Vec<f64>) {
         match (&self.way, part) {
             _ if !self.is_numeric() => {}
-            (CellReading::Numbers(_), ColumnPart::Numbers(values)) => to.extend_from_slice(&rows.of_values(values)),
+            (CellReading::Numbers(_), ColumnPart::Numbers(values)) => {
+                to.extend_from_slice(&SpecialCode::masked(self.coder.special(), &rows.of_values(values)));
+            }
             (CellReading::Numbers(notation), ColumnPart::Text(cells)) => {
-                to.extend_from_slice(&rows.of_values(&notation.numbers(&cells.names, &cells.codes)));
+                let values = notation.numbers(&cells.names, &cells.codes);
+                to.extend_from_slice(&SpecialCode::masked(self.coder.special(), &rows.of_values(&values)));
             }
             (_, part) => to.extend(std::iter::repeat_n(f64::NAN, rows.count(part.rows()))),
         }

@@ -100,6 +100,7 @@ impl Coded {
         let columns = self.problem.specs().into_iter().zip(&self.columns);
         let values = |(spec, column): (ColumnSpec, &BinnedColumn)| Column {
             date: spec.date,
+            special: spec.special,
             ..Column::new(spec.name, column.decoded(spec.kind))
         };
         (!has_trends).then(|| columns.filter(|(spec, _)| used.contains(&spec.name.as_str())).map(values).collect())

@@ -184,7 +184,8 @@ impl<'a> Sketch<'a> {
         // A mean is at most the value itself.
         let test = SketchTest { least: least_mean.max((least.0 * self.scale) as f32), least_mean, ..self.test };
         for ((c, bins), may) in columns.zip(table.chunks_exact_mut(PLACES)).zip(&mut may) {
-            let ordered = !matches!(all[c].scale, Scale::Nominal { .. });
+            // It knows nothing of special codes.
+            let ordered = !matches!(all[c].scale, Scale::Nominal { .. }) && all[c].special.is_empty();
             if ordered && all[c].codes.bytes().is_some() {
                 // Bins at given thresholds belong to both sides.
                 let reach = if matches!(all[c].scale, Scale::Given { .. }) { 0.0 } else { test.reach };

@@ -90,7 +90,9 @@ mod tests {
             content: 0,
             remote_counts: Some(rows),
             repeats: None,
+            code_like: Vec::new(),
             coarse: None,
+            special: Vec::new(),
         };
         let columns = [column(vec![1; 10])];
         let of = |clauses: &[(usize, usize)]| {

@@ -174,7 +174,7 @@ impl<'a> Rows<'a> {
             Self::Here(rows) => rows.parts.first().map_or(&[][..], |part| &part.columns),
             Self::Remote(rows) => rows.columns,
         };
-        let bins = columns.get(atom.column as usize).map_or(0, |column| column.bins);
+        let bins = columns.get(atom.column as usize).map_or(0.into(), BinnedColumn::all_bins);
         self.sets().wanted(atom.selection, bins)
     }
 

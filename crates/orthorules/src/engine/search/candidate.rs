@@ -6,6 +6,7 @@ use crate::codes::selection::{Atom, Selection};
 use crate::engine::score::Scorer;
 use crate::engine::score::statistics::Statistics;
 use std::cmp::Ordering;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering as MemoryOrder};
 
 /// A query that may become a rule: a node's query tightened by one atom.
@@ -109,17 +110,18 @@ fn children_at(
     let count = |b: usize| rows(bin(b));
     let atom = |selection| Atom { column: index, selection };
     let (last, some_missing) = (column.bins, count(column.bins) > 0.0);
+    let is_special = !column.special.is_empty();
     let mut room = scratch::zeros(2 * stride);
     let (present, sum) = room.split_at_mut(stride);
     // Thresholds of a column without missing values do not need it.
-    if some_missing || matches!(column.scale, Scale::Nominal { .. }) {
+    if some_missing || is_special || matches!(column.scale, Scale::Nominal { .. }) {
         (0..last).for_each(|b| add(present, bin(b)));
     }
     if some_missing && rows(present) > 0.0 {
         visit(atom(Selection::Missing), Statistics::of(bin(last)));
         visit(atom(Selection::Present), Statistics::of(present));
     }
-    let filled = (0..last).filter(|&b| count(b) > 0.0);
+    let filled = (0..column.ordinary()).filter(|&b| count(b) > 0.0);
     match &column.scale {
         Scale::Ordered { .. } | Scale::Given { .. } | Scale::Ranked { .. } => {
             // A condition ends where the selection has grown since the last one.
@@ -154,7 +156,27 @@ fn children_at(
             }
         }
     }
+    if is_special {
+        special_children(column.ordinary()..last, (present, sum), &bin, |selection, sums| visit(atom(selection), sums));
+    }
     scratch::give(room);
+}
+
+/// The special codes among `bins`, of which `present` and `bin` tell the sums, and what is none of them but present.
+fn special_children<'s>(
+    bins: Range<usize>,
+    (present, others): (&[f64], &mut [f64]),
+    bin: &impl Fn(usize) -> &'s [f64],
+    mut visit: impl FnMut(Selection, Statistics),
+) {
+    let rows = |sums: &[f64]| Statistics::of(sums).rows();
+    for (b, place) in bins.zip(0..).filter(|&(b, _)| rows(bin(b)) > 0.0) {
+        visit(Selection::Special(place), Statistics::of(bin(b)));
+        if rows(bin(b)) < rows(present) {
+            others.iter_mut().zip(present.iter().zip(bin(b))).for_each(|(r, (p, x))| *r = p - x);
+            visit(Selection::NotSpecial(place), Statistics::of(others));
+        }
+    }
 }
 
 /// [`children`] calls `visit` no more often: two comparisons for each bin, and two for missing values.

@@ -25,12 +25,12 @@ impl Searcher<'_> {
         let other = |k: &usize| opposite && self.covered[*k] + candidate.rows == total;
         // Where the rows of a selection are all in a rule, and weigh as much as it, they are the rule.
         let Atom { column, selection } = candidate.atom;
-        let bins = self.columns[column as usize].bins;
+        let bins = self.columns[column as usize].all_bins();
         let all = |k: usize, inside: bool| {
             let wanted =
                 sets.map_or_else(|| WantedCodes::Range(selection.codes(bins)), |sets| sets.wanted(selection, bins));
             // Counts tell sooner than rows, unless these are few.
-            let sooner = self.rows.remote().is_some() || bins * self.cells.len() < node.rows.len();
+            let sooner = self.rows.remote().is_some() || bins.all * self.cells.len() < node.rows.len();
             let known = counted.filter(|_| sooner).and_then(|CountedColumns { by, index, group }| {
                 let candidate = CountedCandidate { group: (index, group), column: column as usize, wanted: &wanted };
                 by.all_in(&candidate, (k, inside), (self.root, self.rows, &node.rows))

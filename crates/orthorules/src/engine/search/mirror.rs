@@ -11,11 +11,14 @@ use crate::codes::column::{BinnedColumn, Scale};
 use crate::codes::selection::{Atom, Selection};
 use crate::engine::rows::Selected;
 use crate::engine::score::statistics::Statistics;
+use std::ops::Range;
 
 /// Which atoms of a column of a node have a complement.
 pub(super) struct Mirror {
     /// Comparisons with thresholds and levels.
     values: bool,
+    /// Special codes.
+    special: bool,
     /// Whether there is a value.
     presence: bool,
     /// Rows of the node.
@@ -27,7 +30,11 @@ impl Mirror {
     /// Whether an atom that selects this many rows, and raises their score or not, has a complement among the
     /// candidates that is to be the rule.
     pub(super) fn has_better(&self, selection: Selection, rows: f64, raises: bool) -> bool {
-        let there = if selection.op().is_presence() { self.presence } else { self.values };
+        let there = match selection {
+            Selection::Missing | Selection::Present => self.presence,
+            Selection::Special(_) | Selection::NotSpecial(_) => self.special,
+            _ => self.values,
+        };
         let others = self.total - rows;
         there && others >= self.least && (others < rows || (others == rows && !raises))
     }
@@ -49,7 +56,7 @@ impl Searcher<'_> {
         }
         let opposite = Candidate { atom: Atom { selection: atom.selection.opposite(), ..atom }, ..*candidate };
         let known = || {
-            let on_neither_side = if atom.selection.op().is_presence() { 0 } else { column.missing() };
+            let on_neither_side = column.on_neither_side(atom.selection);
             Some(self.rows.len().saturating_sub(selected.len() + on_neither_side))
         };
         let rows = self.rows.select_known(&parent.rows, opposite.atom, true, known);
@@ -70,10 +77,13 @@ impl Searcher<'_> {
     /// of a pair: what tightens one does not tighten the other.
     pub(super) fn mirror(&self, node: &BeamNode, column: &BinnedColumn, stats: &[f64]) -> Mirror {
         let presence = self.scorer.mirrors && node.query.atoms.is_empty() && self.params.beam_width == 1;
-        // What is missing is on neither side; bins at given thresholds belong to both.
-        let whole = Statistics::of(&stats[column.bins * self.scorer.stride()..]).rows() == 0.0;
-        let values = presence && whole && !matches!(column.scale, Scale::Given { .. });
+        // What is missing is on neither side, nor what is special beside thresholds; bins at given thresholds belong to
+        // both.
+        let stride = self.scorer.stride();
+        let has_none = |bins: Range<usize>| bins.into_iter().all(|b| Statistics::of(&stats[b * stride..]).rows() == 0.0);
+        let special = presence && has_none(column.bins..column.bins + 1);
+        let values = special && has_none(column.ordinary()..column.bins) && !matches!(column.scale, Scale::Given { .. });
         let least = self.params.min_coverage as f64;
-        Mirror { values, presence, total: self.response.rows_total, least }
+        Mirror { values, special, presence, total: self.response.rows_total, least }
     }
 }

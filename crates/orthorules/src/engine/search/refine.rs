@@ -141,7 +141,7 @@ fn window(column: &BinnedColumn, selection: Selection) -> Option<RangeInclusive<
     let coarse = column.coarse.as_ref()?;
     // A condition of at least this bin ends after the one before.
     let shift = u32::from(matches!(selection, Selection::AtLeast(_)));
-    let end = (bin_of(selection)? - shift) as usize;
+    let end = bin_of(selection)?.checked_sub(shift)? as usize;
     let before = coarse[..end].iter().rposition(|&cut| cut).map_or(0, |cut| cut + 1);
     let after = coarse[end + 1..].iter().position(|&cut| cut).map_or(coarse.len() - 1, |cut| end + cut);
     Some(before as u32 + shift..=after as u32 + shift)

@@ -7,7 +7,7 @@
 
 use crate::codes::column::{BinnedColumn, Scale};
 use crate::codes::query::Query;
-use crate::codes::selection::{Atom, Selection};
+use crate::codes::selection::{Atom, Bins, Selection};
 use crate::codes::wanted::{LevelSets, WantedCodes};
 use crate::engine::score::statistics::Statistics;
 use crate::engine::search::Searcher;
@@ -200,10 +200,11 @@ impl SetList {
         self.named(selection).map_or(0, |(levels, _)| levels.len() - 1)
     }
 
-    /// The codes of a candidate of this list, in a column of this many bins.
-    pub(super) fn wanted(&self, selection: Selection, bins: usize) -> WantedCodes {
+    /// The codes of a candidate of this list, in a column of these bins.
+    pub(super) fn wanted(&self, selection: Selection, bins: impl Into<Bins>) -> WantedCodes {
+        let bins: Bins = bins.into();
         match self.named(selection) {
-            Some((levels, inside)) => WantedCodes::levels(&levels, inside, bins),
+            Some((levels, inside)) => WantedCodes::levels(&levels, inside, bins.all),
             None => WantedCodes::Range(selection.codes(bins)),
         }
     }
@@ -303,7 +304,9 @@ mod tests {
             content: 0,
             remote_counts: None,
             repeats: None,
+            code_like: Vec::new(),
             coarse: None,
+            special: Vec::new(),
         }
     }
 

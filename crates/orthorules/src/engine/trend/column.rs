@@ -3,9 +3,10 @@
 use crate::base::decimal::{shortest_above, shortest_below};
 use crate::base::simd::vectorised;
 use crate::codes::column::{BinnedColumn, Code, Scale, with_codes};
-use crate::data::table::{Column, Values};
+use crate::data::table::Column;
 use crate::model::trend::Trend;
 use rayon::prelude::*;
+use std::borrow::Cow;
 
 /// Numbers below and above these shares of the rows count as the number there.
 const CLIPPED: f64 = 0.025;
@@ -26,7 +27,8 @@ pub(crate) struct TrendColumn<'a> {
     /// Its number among all columns.
     pub(crate) column: u32,
     name: &'a str,
-    numbers: &'a [f64],
+    /// NaN where there is none, or a special code.
+    numbers: Cow<'a, [f64]>,
     /// Numbers are clipped to these.
     low: f64,
     high: f64,
@@ -56,7 +58,7 @@ pub(crate) enum Shape {
 }
 
 /// The name of a column, and its numbers if it has some.
-type NamedNumbers<'a> = (&'a str, Option<&'a [f64]>);
+type NamedNumbers<'a> = (&'a str, Option<Cow<'a, [f64]>>);
 
 /// The columns, coded as `binned`, that terms may grow with. `columns` are their names, and the numbers of those that
 /// have some.
@@ -72,22 +74,19 @@ pub(crate) fn trend_columns<'a>(
     all.into_par_iter().filter_map(of).collect()
 }
 
-/// The name and the numbers of a column in memory.
+/// The name and the numbers of a column in memory, without special codes.
 pub(crate) fn numbers_of(column: &Column) -> NamedNumbers<'_> {
-    match &column.values {
-        Values::Numeric(numbers) => (&column.name, Some(numbers)),
-        Values::Categorical { .. } => (&column.name, None),
-    }
+    (&column.name, column.plain_numbers())
 }
 
 impl<'a> TrendColumn<'a> {
     fn new(
         (column, name): (u32, &'a str),
-        numbers: &'a [f64],
+        numbers: Cow<'a, [f64]>,
         binned: &BinnedColumn,
         weight: Option<&[f64]>,
     ) -> Option<Self> {
-        let [low, high] = ends(numbers, weight)?;
+        let [low, high] = ends(&numbers, weight)?;
         let middle = 0.5 * low + 0.5 * high;
         let mut bins = vec![[0.0; 2]; binned.bins + 1];
         let square = with_codes!(&binned.codes, codes => {
@@ -115,13 +114,13 @@ impl<'a> TrendColumn<'a> {
             if *weight > 0.0 { (sum / weight + middle - zero) / scale } else { 0.0 }
         };
         let means: Vec<f64> = sums.iter().zip(&weights).take(binned.bins).map(mean_of).collect();
-        let bends = (0..binned.bins.saturating_sub(1)).map(|bin| bend(&binned.scale, bin, (low, high))).collect();
+        let bends = (0..binned.ordinary().saturating_sub(1)).map(|bin| bend(&binned.scale, bin, (low, high))).collect();
         Some(Self { column, name, numbers, low, high, zero, scale, means, bends, given: Vec::new() })
     }
 
     /// The numbers of all rows.
-    pub(crate) fn numbers(&self) -> &'a [f64] {
-        self.numbers
+    pub(crate) fn numbers(&self) -> &[f64] {
+        &self.numbers
     }
 
     /// Gives it a trend, if it is one of this column.

@@ -94,7 +94,7 @@ mod tests {
         let features = [Column::new("x", Values::numbers((0..100).map(f64::from)))];
         let alike = RuleMatcher::new(&features);
         let condition =
-            |op, t: f64| Condition { column: "x".into(), op, value: Some(Operand::Number(t)), of_flag: false };
+            |op, t: f64| Condition::new("x", op, Some(Operand::Number(t)));
         let rule =
             |conditions| Rule { conditions, trend: None, covered: 0, value: 0.0, bound: None, proven: false, nodes: 0 };
         let one = |op, t| rule(vec![condition(op, t)]);
@@ -103,7 +103,7 @@ mod tests {
         assert!(alike.rules(&one(Op::Le, 50.5), &one(Op::Ge, 51.0)), "the opposite is the same split");
         assert!(!alike.conditions(&condition(Op::Le, 50.5), &condition(Op::Ge, 51.0)));
         let level = |op, level: &str| {
-            rule(vec![Condition { column: "c".into(), op, value: Some(Operand::Text(level.into())), of_flag: false }])
+            rule(vec![Condition::new("c", op, Some(Operand::Text(level.into())))])
         };
         for (names, expected) in [(&["no", "yes"][..], true), (&["no", "yes", "perhaps"], false)] {
             let features = [Column::new("c", Values::text(names.iter().map(|n| Some(*n))))];

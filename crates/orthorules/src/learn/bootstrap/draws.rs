@@ -4,7 +4,6 @@ use super::alike::RuleMatcher;
 use crate::base::error::Result;
 use crate::base::random::SplitMix64;
 use crate::data::problem::Problem;
-use crate::data::table::Values;
 use crate::engine::targets::response::Response;
 use crate::learn::given::{self, GivenTerm};
 use crate::learn::one::Binned;
@@ -14,6 +13,7 @@ use crate::model::rule::Rule;
 use crate::model::signs::Signs;
 use crate::model::{Model, RuleList, Size};
 use crate::params::Checked;
+use std::borrow::Cow;
 
 /// What one draw says of one list: which rules and conditions were found again, and the intercept and weights of each
 /// score.
@@ -110,12 +110,9 @@ impl Draws<'_> {
     }
 
     /// The numbers of a column, and the scale of its trends.
-    fn numbers(&self, name: &str) -> Option<(&[f64], f64)> {
+    fn numbers(&self, name: &str) -> Option<(Cow<'_, [f64]>, f64)> {
         let place = self.problem.features.iter().position(|column| column.name == name)?;
         let scale = self.scales.iter().find(|(column, _)| *column as usize == place)?.1;
-        match &self.problem.features[place].values {
-            Values::Numeric(numbers) => Some((numbers, scale)),
-            Values::Categorical { .. } => None,
-        }
+        Some((self.problem.features[place].plain_numbers()?, scale))
     }
 }

@@ -122,14 +122,14 @@ fn with_neighbours(keys: &[u64], column: &BinnedColumn) -> Vec<u64> {
     if matches!(column.scale, Scale::Nominal { .. }) {
         return keys.to_vec();
     }
-    // The last one is that of missing values.
-    let ordered = &keys[..column.bins];
+    // Those of special codes come after them, and that of missing values is the last.
+    let ordered = &keys[..column.ordinary()];
     let beside = |bin: usize| {
         let at = |place: Option<usize>| place.and_then(|place| ordered.get(place)).copied().unwrap_or_default();
         at(bin.checked_sub(1)).wrapping_add(at(Some(bin + 1)))
     };
-    let mut known: Vec<u64> = (0..column.bins).map(|bin| mixed(keys[bin], beside(bin))).collect();
-    known.extend(&keys[column.bins..]);
+    let mut known: Vec<u64> = (0..ordered.len()).map(|bin| mixed(keys[bin], beside(bin))).collect();
+    known.extend(&keys[ordered.len()..]);
     known
 }
 

@@ -32,6 +32,10 @@ pub(super) fn roles(model: &Model, table: &Table) -> Roles {
             .map(|column| (column.name.clone(), column.levels.clone()))
             .filter(|(name, _)| there(name))
             .collect(),
+        special: of_kind(Kind::Numeric)
+            .map(|column| (column.name.clone(), column.special.clone()))
+            .filter(|(name, special)| there(name) && !special.is_empty())
+            .collect(),
         drop_missing_target: model.reading.drop_missing_target,
         ..Roles::default()
     }

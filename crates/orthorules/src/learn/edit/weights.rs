@@ -5,6 +5,7 @@ use super::rows::{CellTotals, ListTargets, RowCells};
 use super::solver::{Risk, minimum};
 use crate::base::error::Result;
 use crate::data::loss::{DefaultLambda, Link};
+use crate::data::special::SpecialCode;
 use crate::data::table::{Table, Values};
 use crate::engine::refit::softmax::penalty_factor;
 use crate::engine::trend::scale_of;
@@ -155,7 +156,7 @@ impl<'t> Fitter<'t> {
                     return Err(crate::Error::Edit(format!("rule \"{rule}\": {what}")));
                 };
                 let values = rule.trend.as_ref().map(|trend| {
-                    let per = self.scale(&trend.column).map_or(1.0, |scale| scale / trend.per);
+                    let per = self.scale(model, &trend.column).map_or(1.0, |scale| scale / trend.per);
                     ((0..rows).map(|row| activations.amount(l, k, row)).collect(), per)
                 });
                 terms.push(FittedTerm { bounds, values });
@@ -167,9 +168,10 @@ impl<'t> Fitter<'t> {
     }
 
     /// The scale of the trends of a column, on which their weights are penalised.
-    fn scale(&self, name: &str) -> Option<f64> {
+    fn scale(&self, model: &Model, name: &str) -> Option<f64> {
+        let special = &model.columns.iter().find(|column| column.name == name)?.special;
         match &self.table.column(name)?.values {
-            Values::Numeric(numbers) => scale_of(numbers, Some(&self.truth.weight)),
+            Values::Numeric(numbers) => scale_of(&SpecialCode::masked(special, numbers), Some(&self.truth.weight)),
             Values::Categorical { .. } => None,
         }
     }

@@ -116,7 +116,7 @@ impl<'a> Grower<'a> {
     }
 }
 
-/// The split of one column that lowers the sum of squares most. Rows without a value are on neither side.
+/// The split of one column that lowers the sum of squares most. Rows without a number or a level are on neither side.
 fn best_of_column(data: &Data, index: usize, rows: &[DrawnRow]) -> Option<TreeSplit> {
     let column = &data.columns[index];
     // Weight and sum of targets in each bin.
@@ -128,7 +128,7 @@ fn best_of_column(data: &Data, index: usize, rows: &[DrawnRow]) -> Option<TreeSp
             bin.1 += weight * data.y[row as usize];
         }
     });
-    bins.truncate(column.bins);
+    bins.truncate(column.ordinary());
     let whole = bins.iter().fold((0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1));
     let nominal = matches!(column.scale, Scale::Nominal { .. });
     let mut left = (0.0, 0.0);

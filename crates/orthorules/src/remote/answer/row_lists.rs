@@ -174,7 +174,9 @@ mod tests {
             content: 0,
             remote_counts: None,
             repeats: None,
+            code_like: Vec::new(),
             coarse: None,
+            special: Vec::new(),
         }
     }
 

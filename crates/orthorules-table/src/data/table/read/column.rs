@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use super::part::ColumnPart;
+use crate::base::error::Result as Checked;
 use crate::base::wire::wire;
 use crate::data::dates::DateSource;
 use crate::data::dates::DatesFound;
+use crate::data::special::SpecialCode;
 use crate::data::table::levels::{ColumnRequest, Levels, Outcome, missing};
 use crate::data::table::notation::Notation;
-use crate::data::table::{Column, Numbers, Values};
+use crate::data::table::{Column, Kind, Numbers, Values};
 
 /// A column of a file.
 #[doc(hidden)]
@@ -28,8 +30,17 @@ pub struct Head {
     pub order: Option<Arc<[String]>>,
     /// The date that it is a part of.
     pub date: Option<DateSource>,
+    /// Those of its numbers that stand for words.
+    pub special: Vec<SpecialCode>,
 }
-wire!(Head { name, place, request, untyped, notation, order, date });
+wire!(Head { name, place, request, untyped, notation, order, date, special });
+
+impl Head {
+    /// An error unless a column of this kind can have the special codes that it is to have.
+    pub fn check_special(&self, kind: Kind) -> Checked<()> {
+        SpecialCode::check_column(&self.name, kind, self.date.as_ref())
+    }
+}
 
 /// A column while its parts come in.
 #[doc(hidden)]
@@ -185,6 +196,7 @@ mod tests {
             notation: Arc::default(),
             order: None,
             date: None,
+            special: Vec::new(),
         };
         let mut builder = Builder::new(&head);
         parts.into_iter().try_for_each(|part| builder.push(part))?;

@@ -49,6 +49,7 @@ use super::{DateForm, DatePart, Notation, Table, Values};
 use crate::base::again::until_nothing_new;
 use crate::base::error::Result;
 use crate::base::wire::wire;
+use crate::data::special::SpecialCode;
 use crate::data::table::levels::{Outcome, assemble};
 use crate::data::warning::Warning;
 pub use arrow::panics_are_caught;
@@ -82,6 +83,8 @@ pub struct ReadOptions {
     pub ignored: Vec<String>,
     /// Columns whose levels are in this order.
     pub ordered: BTreeMap<String, Vec<String>>,
+    /// Special codes of columns of numbers.
+    pub special: BTreeMap<String, Vec<SpecialCode>>,
     /// Columns of dates, whose parts are read.
     pub dates: Dates,
     /// How text spells numbers and missing values.

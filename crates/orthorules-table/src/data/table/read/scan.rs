@@ -55,10 +55,12 @@ impl Scan {
         let Columns { names, types, lost_zones } =
             Columns::of(files.filter_map(|(file, layout)| Some((layout.as_ref()?, file.folders.as_slice()))));
         let untyped = |place: usize| types[place].as_ref().is_none_or(DataType::is_string);
+        let special = |name: &str| options.special.get(name).cloned().unwrap_or_default();
         let head = |place: usize, request| {
             let (name, notation) = (names[place].clone(), Arc::clone(&notation));
             let order = options.ordered.get(&name).map(|levels| levels.as_slice().into());
-            Head { name, place, request, untyped: untyped(place), notation, order, date: None }
+            let special = special(&name);
+            Head { name, place, request, untyped: untyped(place), notation, order, date: None, special }
         };
         let all: HashSet<&str> = names.iter().map(String::as_str).collect();
         // The dates of a column that is not wanted as it is.
@@ -76,7 +78,8 @@ impl Scan {
             if let Some(dates) = dates(place, name, request(name)) {
                 let source = head(place, ColumnRequest { categorical: true, ..ColumnRequest::default() });
                 let parts = dates::heads(&source, &dates, &all).into_iter().filter(|part| asked(&part.name));
-                let parts: Vec<Head> = parts.map(|part| Head { request: request(&part.name), ..part }).collect();
+                let asked = |part: Head| Head { request: request(&part.name), special: special(&part.name), ..part };
+                let parts: Vec<Head> = parts.map(asked).collect();
                 if !parts.is_empty() {
                     places.extend(parts.iter().map(|_| read.len()));
                     heads.extend(parts);

@@ -301,7 +301,9 @@ mod tests {
                 range: None,
                 content: 0,
                 remote_counts: None,
-                repeats: None, coarse: None,
+                repeats: None,
+                code_like: Vec::new(), coarse: None,
+ special: Vec::new(),
             };
             let binned: Vec<BinnedColumn> = (0..columns).map(column).collect();
             let mut along = TrendRows { starts: vec![0], ..TrendRows::default() };

@@ -2,7 +2,7 @@
 
 use crate::codes::column::BinnedColumn;
 use crate::codes::query::Query;
-use crate::codes::selection::{Atom, CodeSet, Selection};
+use crate::codes::selection::{Atom, Bins, CodeSet, Selection};
 
 /// Above this many bytes, conditions are tested on codes instead of being kept as sets of bits.
 const MAX_BYTES: usize = 64 << 20;
@@ -19,7 +19,7 @@ pub(super) struct Extents {
 
 /// What of a column is needed to test its conditions.
 struct ColumnSets {
-    bins: usize,
+    bins: Bins,
     /// Number of the column's first bit set.
     first: usize,
 }
@@ -32,7 +32,8 @@ impl Extents {
         let mut first = 0;
         let sets: Vec<ColumnSets> = columns
             .iter()
-            .map(|&BinnedColumn { bins, .. }| {
+            .map(|column| {
+                let bins = column.all_bins();
                 let sets = ColumnSets { bins, first };
                 first += Selection::count(bins);
                 sets
@@ -42,7 +43,7 @@ impl Extents {
         if first * words * 8 <= MAX_BYTES {
             extents.bits = vec![0; first * words];
             for (c, column) in columns.iter().enumerate() {
-                for selection in Selection::all(column.bins) {
+                for selection in Selection::all(column.all_bins()) {
                     extents.fill(Atom { column: c as u32, selection });
                 }
             }

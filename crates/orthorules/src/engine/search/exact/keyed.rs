@@ -7,6 +7,7 @@ use super::extent::Extents;
 use super::joint::{Joint, JointBuffers};
 use super::sums::{Histogram, Summands};
 use super::units::Units;
+use crate::codes::column::BinnedColumn;
 use crate::codes::query::Query;
 use crate::codes::selection::Atom;
 use crate::engine::rows::Selected;
@@ -100,7 +101,7 @@ impl Keyed<'_> {
             && searcher.leaves_enough(candidate.rows)
             && searcher.admits(along.signs, atom, self.joint.first(sums))
             && expansion.best.as_ref().is_none_or(|(b, _)| order(&candidate, b).is_lt())
-            && !self.taken.contains(&key_of(along.keys, atom))
+            && !self.taken.contains(&key_of(along.keys, &searcher.columns[along.column], atom))
         {
             let steps = along.node.path.iter().copied().chain([PathStep { atom, tag: 0 }]);
             expansion.best = Some((candidate, steps.collect()));
@@ -115,7 +116,7 @@ impl Keyed<'_> {
         }
         // What may follow depends on the signs that are left, so row sets are told apart by them too.
         let reach = searcher.directions.reach(&along.query.atoms, atom);
-        let key = key_of(along.keys, atom) ^ signs as u128 ^ reach;
+        let key = key_of(along.keys, &searcher.columns[along.column], atom) ^ signs as u128 ^ reach;
         expansion.children.push(Child { step: PathStep { atom, tag: 0 }, length: length as u32, value, key });
     }
 }
@@ -193,8 +194,8 @@ fn query(path: &[PathStep]) -> Query {
 }
 
 /// The key of the units of a node that satisfy `atom`, from the keys of the bins of its column.
-fn key_of(bins: &[u128], atom: Atom) -> u128 {
-    atom.selection.codes(bins.len() - 1).key(bins)
+fn key_of(bins: &[u128], column: &BinnedColumn, atom: Atom) -> u128 {
+    column.codes_of(atom.selection).key(bins)
 }
 
 /// A key in two halves: unlike `u128` it leaves no gap beside a length, and millions of them are kept.
