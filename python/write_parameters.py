@@ -73,6 +73,14 @@ OWN = [
         "here. None refuses columns that are not numbers.",
     ),
     Parameter(
+        "special",
+        "Mapping[str, Mapping[float, str]] | None",
+        "None",
+        "dict of str to dict of float to str, optional",
+        "Numbers that stand for words, by column: {\"income\": {-9: \"refused\", -8: \"unknown\"}}. They are neither "
+        "numbers nor missing: no threshold sees them, and a rule can say that income is refused.",
+    ),
+    Parameter(
         "n_jobs",
         "int | None",
         "-1",

@@ -110,6 +110,23 @@ class BaseRules(DiffMixin, EditMixin, EvalMixin, HtmlMixin, LookMixin, SavedMixi
             raise TypeError(f"cuts must be a dict of column names to thresholds, got {type(self.cuts).__name__}")
         return {str(name): [_validate.as_float(t) for t in np.ravel(values)] for name, values in self.cuts.items()}
 
+    def _special(self) -> dict[str, list[tuple[float, str]]]:
+        """Numbers that stand for words, by column."""
+        given = self.special
+        if given is None:
+            return {}
+        if not hasattr(given, "items"):
+            raise TypeError(f"special must be a dict of column names to codes and names, got {type(given).__name__}")
+        listed = {}
+        for column, codes in given.items():
+            if not hasattr(codes, "items"):
+                raise TypeError(f"special[{column!r}] must be a dict of numbers to names, got {type(codes).__name__}")
+            for name in codes.values():
+                if not isinstance(name, str):
+                    raise TypeError(f"special[{column!r}] must give names as text, got {name!r}")
+            listed[str(column)] = [(_validate.as_float(code), name) for code, name in codes.items()]
+        return listed
+
     def _monotone(self, table: _native.Table) -> dict[str, int]:
         """The features with which the score may only rise (1) or fall (-1)."""
         given = self.monotonic_cst
@@ -313,6 +330,7 @@ class BaseRules(DiffMixin, EditMixin, EvalMixin, HtmlMixin, LookMixin, SavedMixi
                 from_model=before,
                 preset=self.preset,
                 cuts=self._cuts(),
+                special=self._special(),
                 monotone=self._monotone(table),
                 callback=progress,
                 keep=self.on_interrupt == "keep",

@@ -78,6 +78,7 @@ def started(
         gather=gather,
         preset=local.preset,
         cuts=local._cuts(),
+        special=local._special(),
         monotone={str(name): int(d) for name, d in (monotone or {}).items() if d},
         **local._options(None),
     )

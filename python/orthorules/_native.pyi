@@ -175,6 +175,7 @@ def fit(
     from_model: Model | None = None,
     preset: str | None = None,
     cuts: dict[str, list[float]] | None = None,
+    special: dict[str, list[tuple[float, str]]] | None = None,
     monotone: dict[str, int] | None = None,
     callback: Any | None = None,
     keep: bool = False,
@@ -198,6 +199,7 @@ class Fit:
         gather: str = "auto",
         preset: str | None = None,
         cuts: dict[str, list[float]] | None = None,
+        special: dict[str, list[tuple[float, str]]] | None = None,
         monotone: dict[str, int] | None = None,
         **options: str,
     ) -> None: ...

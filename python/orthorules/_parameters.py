@@ -108,6 +108,7 @@ class RegressorParameters:
         select: str | None = None,
         bootstrap: int | None = None,
         categorical_features: Any = "from_dtype",
+        special: Mapping[str, Mapping[float, str]] | None = None,
         n_jobs: int | None = -1,
         random_state: Any = None,
         verbose: int = 0,
@@ -153,6 +154,7 @@ class RegressorParameters:
         self.select = select
         self.bootstrap = bootstrap
         self.categorical_features = categorical_features
+        self.special = special
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -207,6 +209,7 @@ class ClassifierParameters:
         select: str | None = None,
         bootstrap: int | None = None,
         categorical_features: Any = "from_dtype",
+        special: Mapping[str, Mapping[float, str]] | None = None,
         n_jobs: int | None = -1,
         random_state: Any = None,
         verbose: int = 0,
@@ -254,6 +257,7 @@ class ClassifierParameters:
         self.select = select
         self.bootstrap = bootstrap
         self.categorical_features = categorical_features
+        self.special = special
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -380,6 +384,9 @@ ENTRIES = """\
     categorical_features : "from_dtype", None, or list of names, indices or booleans, default="from_dtype"
         Columns to take as categories: text, categories and booleans by their types, and numbers that are listed
         here. None refuses columns that are not numbers.
+    special : dict of str to dict of float to str, optional
+        Numbers that stand for words, by column: {"income": {-9: "refused", -8: "unknown"}}. They are neither
+        numbers nor missing: no threshold sees them, and a rule can say that income is refused.
     n_jobs : int or None, default=-1
         Worker threads. They do not change the result. -1 uses all cores, None 1 (or what joblib's context says).
     random_state : int, RandomState instance or None, default=None

@@ -1,7 +1,7 @@
 //! A fit whose rows lie elsewhere: it runs on a thread of its own and asks; Python carries its messages.
 
 use crate::errors::{defect, exception, guarded};
-use crate::fit::{Seconds, Watcher, parameters};
+use crate::fit::{Seconds, Watcher, parameters, special_codes};
 use crate::model::Model;
 use crate::words::in_python;
 use orthorules::{Error, FromPartitions, Gather, Roles, Task};
@@ -51,7 +51,7 @@ impl Fit {
     #[pyo3(signature = (
         *, target, task = None, weight = None, exposure = None, offset = None, positive = None,
         categorical = Vec::new(), by_type = Vec::new(), ordered = BTreeMap::new(), ignore = Vec::new(), gather = "auto",
-        preset = None, cuts = None, monotone = None, **options
+        preset = None, cuts = None, special = None, monotone = None, **options
     ))]
     #[allow(clippy::too_many_arguments)]
     fn new(
@@ -68,6 +68,7 @@ impl Fit {
         gather: &str,
         preset: Option<&str>,
         cuts: Option<BTreeMap<String, Vec<f64>>>,
+        special: Option<BTreeMap<String, Vec<(f64, String)>>>,
         monotone: Option<BTreeMap<String, i8>>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
@@ -86,6 +87,7 @@ impl Fit {
             categorical,
             by_type,
             ordered,
+            special: special_codes(special),
             ..Roles::default()
         };
         let (events, incoming) = mpsc::channel();

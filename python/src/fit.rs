@@ -7,7 +7,7 @@ use crate::table::Table;
 use crate::words::in_python;
 use orthorules::model::Size;
 use orthorules::params::{Monotone, Preset};
-use orthorules::{Kind, Observer, Params, Problem, Roles, Rule, Task};
+use orthorules::{Kind, Observer, Params, Problem, Roles, Rule, SpecialCode, Task};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -104,16 +104,24 @@ pub(crate) fn parameters(
     Ok(params)
 }
 
+/// Special codes by column, from numbers and names.
+pub(crate) fn special_codes(
+    special: Option<BTreeMap<String, Vec<(f64, String)>>>,
+) -> BTreeMap<String, Vec<SpecialCode>> {
+    let codes = |codes: Vec<(f64, String)>| codes.into_iter().map(|(x, name)| SpecialCode::new(x, name)).collect();
+    special.unwrap_or_default().into_iter().map(|(column, given)| (column, codes(given))).collect()
+}
+
 /// Learns from `table`, which is used up.
 ///
-/// `options` are the engine's parameters by name, as text; `cuts` and `monotone` go by columns. `callback(class, rules,
+/// `options` are the engine's parameters by name, as text; `cuts`, `special` and `monotone` go by columns. `callback(class, rules,
 /// complexity, risk, rule)` hears of every rule, and `callback.resampled(done, total)` of every fit of a
 /// cross-validation. Ctrl-C raises, or with `keep` ends the fit with the rules found so far.
 #[pyfunction]
 #[pyo3(signature = (
     table, *, task, target, weight = None, exposure = None, offset = None, groups = None, positive = None,
-    categorical = Vec::new(), from_model = None, preset = None, cuts = None, monotone = None, callback = None,
-    keep = false, **options
+    categorical = Vec::new(), from_model = None, preset = None, cuts = None, special = None, monotone = None,
+    callback = None, keep = false, **options
 ))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn fit(
@@ -130,6 +138,7 @@ pub(crate) fn fit(
     from_model: Option<&Bound<'_, Model>>,
     preset: Option<&str>,
     cuts: Option<BTreeMap<String, Vec<f64>>>,
+    special: Option<BTreeMap<String, Vec<(f64, String)>>>,
     monotone: Option<BTreeMap<String, i8>>,
     callback: Option<Py<PyAny>>,
     keep: bool,
@@ -138,8 +147,18 @@ pub(crate) fn fit(
     let task: Task = task.parse().map_err(exception)?;
     let params = parameters(preset, cuts, monotone, options)?;
     params.check(task.loss(), 1).map_err(exception)?;
-    let roles =
-        Roles { target, task: Some(task), positive, weight, exposure, offset, groups, categorical, ..Roles::default() };
+    let roles = Roles {
+        target,
+        task: Some(task),
+        positive,
+        weight,
+        exposure,
+        offset,
+        groups,
+        categorical,
+        special: special_codes(special),
+        ..Roles::default()
+    };
     let columns = std::mem::take(&mut table.borrow_mut().columns);
     let spelled_numbers = table.borrow().spelled_numbers;
     let before = from_model.map(|model| Arc::clone(&model.borrow().model));

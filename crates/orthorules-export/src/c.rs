@@ -247,8 +247,7 @@ fn rules(plan: &Plan, names: &[String], text: &mut String) {
             let except: Vec<String> =
                 exceptions.iter().map(|test| condition(plan, test, &names[test.column])).collect();
             let trend = if except.is_empty() { trend } else { format!("{} ? {trend} : 0.0", except.join(" && ")) };
-            let _ =
-                writeln!(text, "static double trend_{place}(const orthorules_row *row) {{ return {trend}; }}");
+            let _ = writeln!(text, "static double trend_{place}(const orthorules_row *row) {{ return {trend}; }}");
             format!("trend_{place}(row) != 0.0")
         } else {
             holds

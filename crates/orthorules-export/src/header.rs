@@ -40,7 +40,11 @@ impl Plan<'_> {
             if !column.special.is_empty() && self.columns.iter().any(|own| own.name == column.name) {
                 let code = |code: &SpecialCode| format!("{} is {}", decimal::plain(code.value), code.name);
                 let codes: Vec<String> = column.special.iter().map(code).collect();
-                lines.push(format!("Special codes of {}: {}. No threshold holds for them.", column.name, codes.join(", ")));
+                lines.push(format!(
+                    "Special codes of {}: {}. No threshold holds for them.",
+                    column.name,
+                    codes.join(", ")
+                ));
             }
         }
         if self.columns.iter().any(|column| column.kind != Kind::Numeric) {

@@ -60,7 +60,12 @@ pub(crate) fn level(level: &str) -> Cow<'_, str> {
 
 /// A special code after `is`.
 pub(crate) fn special(name: &str) -> Cow<'_, str> {
-    quoted(name, is_bare(name) && !name.split_whitespace().next().is_some_and(|word| WORDS.contains(&word)) && !name.starts_with("in{"))
+    quoted(
+        name,
+        is_bare(name)
+            && !name.split_whitespace().next().is_some_and(|word| WORDS.contains(&word))
+            && !name.starts_with("in{"),
+    )
 }
 
 /// A level at an end of a range.

@@ -78,8 +78,8 @@ pub use learn::training::TrainingRows;
 pub use orthorules_model as model;
 #[doc(inline)]
 pub use orthorules_model::{
-    Certificate, Model, Observer, Predictions, Predictor, Pruned, Rule, Silent, SpecialCode, evaluate, explain, predict, recourse,
-    rule,
+    Certificate, Model, Observer, Predictions, Predictor, Pruned, Rule, Silent, SpecialCode, evaluate, explain,
+    predict, recourse, rule,
 };
 use orthorules_table::data;
 #[doc(inline)]

@@ -147,7 +147,18 @@ impl States {
         let is_whole = |x: f64| x.fract() == 0.0;
         let own = if let Given::Number(x) = from { is_whole(x) } else { true };
         let whole = own && !cuts.is_empty() && cuts.iter().all(|cut| is_whole(cut.0));
-        Self { name, from, choices: states, now, numeric: true, levels, whole, cuts, slopes, special: spec.special.clone() }
+        Self {
+            name,
+            from,
+            choices: states,
+            now,
+            numeric: true,
+            levels,
+            whole,
+            cuts,
+            slopes,
+            special: spec.special.clone(),
+        }
     }
 
     /// Whether a condition on this column holds, for every state and last for the row's own value.

@@ -1,10 +1,10 @@
 //! Recourse against all changes there are, counted out with real values through real predictions.
 
 use super::*;
-use crate::data::special::SpecialCode;
 use crate::Task;
 use crate::data::loss::Link;
 use crate::data::schema::ColumnSpec;
+use crate::data::special::SpecialCode;
 use crate::data::table::Column;
 use crate::model::condition::{Condition, Op, Operand};
 use crate::model::rule::Rule;
@@ -176,7 +176,8 @@ fn row() -> impl Strategy<Value = Row> {
     let level = prop_oneof![level.prop_map(|l| Given::Level(l.into())), Just(Given::Missing)];
     let flag = prop::sample::select(vec!["false", "true"]).prop_map(|l| Given::Level(l.into()));
     let code = prop::sample::select(&SPECIAL[..]).prop_map(|(_, name)| Given::Special(name.into()));
-    (number(), prop_oneof![4 => number().prop_map(named), 1 => code], level, flag).prop_map(|(x, u, c, flag)| [x, u, c, flag])
+    (number(), prop_oneof![4 => number().prop_map(named), 1 => code], level, flag)
+        .prop_map(|(x, u, c, flag)| [x, u, c, flag])
 }
 
 fn table(row: &Row) -> Table {

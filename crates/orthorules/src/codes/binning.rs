@@ -118,6 +118,11 @@ mod tests {
         super::binned(&[column], None, Cutting { max_bins, thresholds: Thresholds::Round }, &BTreeMap::new()).remove(0)
     }
 
+    fn with_codes_of(values: Vec<f64>, max_bins: MaxBins, codes: &[SpecialCode]) -> BinnedColumn {
+        let column = Column::new("x", Values::Numeric(values.into())).with_special(codes).unwrap();
+        super::binned(&[column], None, Cutting { max_bins, thresholds: Thresholds::Round }, &BTreeMap::new()).remove(0)
+    }
+
     fn code(column: &BinnedColumn, row: usize) -> usize {
         with_codes!(&column.codes, codes => codes[row].index())
     }
@@ -235,17 +240,33 @@ mod tests {
     proptest! {
         /// Codes follow the order of the values, and every threshold shown selects the rows of its bins.
         #[test]
-        fn conditions_select_their_bins(values in numbers(), bins in 2u32..12, exact in any::<bool>()) {
+        fn conditions_select_their_bins(
+            values in numbers(),
+            bins in 2u32..12,
+            exact in any::<bool>(),
+            special in any::<bool>(),
+        ) {
             let max_bins = if exact { MaxBins::Exact } else { MaxBins::AtMost(bins) };
-            let column = binned(values.clone(), max_bins);
-            prop_assert!(exact || column.bins <= bins as usize);
+            let codes = [SpecialCode::new(-1.0, "refused"), SpecialCode::new(2.5, "unknown")];
+            let column = with_codes_of(values.clone(), max_bins, if special { &codes } else { &[] });
+            prop_assert!(exact || column.ordinary() <= bins as usize);
+            // No threshold sees a special code, and what the codes stand for is what they came from.
+            let again = column.decoded(Kind::Numeric);
+            let Values::Numeric(again) = &again else { panic!("numbers") };
+            for (&x, &y) in values.iter().zip(again.iter()) {
+                let own = SpecialCode::place(&column.special, x);
+                prop_assert_eq!(own, SpecialCode::place(&column.special, y));
+                prop_assert_eq!(x.is_nan(), y.is_nan());
+            }
             let all: Vec<u32> = (0..values.len() as u32).collect();
             let table = Values::Numeric(values.clone().into());
-            let last = column.bins.saturating_sub(1) as u32;
+            let last = column.ordinary().saturating_sub(1) as u32;
+            let places = 0..column.special.len() as u32;
             let selections = (0..last)
                 .map(Selection::AtMost)
                 .chain((1..=last).filter(|_| last > 0).map(Selection::AtLeast))
-                .chain([Selection::Missing, Selection::Present]);
+                .chain([Selection::Missing, Selection::Present])
+                .chain(places.flat_map(|place| [Selection::Special(place), Selection::NotSpecial(place)]));
             for selection in selections {
                 let mut shown = vec![true; values.len()];
                 let condition = column.condition(selection);

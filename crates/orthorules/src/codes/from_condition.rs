@@ -251,24 +251,39 @@ mod tests {
         ]
     }
 
+    /// Special codes of the column of numbers, where it has some.
+    const SPECIAL: [(f64, &str); 3] = [(-2.0, "refused"), (3.5, "unknown"), (40.0, "never there")];
+
+    /// Conditions that can be asked of these columns, knowing the special codes.
+    fn asked(conditions: Vec<Condition>, drawn: &Drawn) -> Vec<Condition> {
+        let special = &drawn.0[0].special;
+        let can_be = |condition: &Condition| !matches!(condition.op, Op::Is | Op::IsNot) || !special.is_empty();
+        let known = |condition: Condition| match condition.column.as_str() {
+            "x" => condition.known(false, special),
+            _ => condition,
+        };
+        conditions.into_iter().filter(can_be).map(known).collect()
+    }
+
     /// A column of numbers, one of names and one of levels in order; bins for the first; thresholds for it, or none.
     type Drawn = (Vec<Column>, MaxBins, Vec<f64>);
 
     fn columns() -> impl Strategy<Value = Drawn> {
         let rows = prop::collection::vec((number(), prop::option::weighted(0.9, 0usize..6), 0u32..4), 1..60);
         let max_bins = prop_oneof![(2u32..9).prop_map(MaxBins::AtMost), Just(MaxBins::Exact)];
-        (rows, max_bins, prop::collection::vec(-9.0..9.0f64, 0..4)).prop_map(|(rows, max_bins, given)| {
+        let given = prop::collection::vec(-9.0..9.0f64, 0..4);
+        (rows, max_bins, given, any::<bool>()).prop_map(|(rows, max_bins, given, special)| {
             let names = Values::text(rows.iter().map(|(_, level, _)| level.map(|l| LEVELS[l])));
             let ranks = Values::Categorical {
                 codes: rows.iter().map(|(.., rank)| *rank).collect(),
                 levels: LEVELS[..4].iter().map(ToString::to_string).collect(),
                 kind: Kind::Ordered,
             };
-            let columns = vec![
-                Column::new("x", Values::numbers(rows.iter().map(|(x, ..)| *x))),
-                Column::new("name", names),
-                Column::new("rank", ranks),
-            ];
+            let numbers = Column::new("x", Values::numbers(rows.iter().map(|(x, ..)| *x)));
+            let codes = if special { &SPECIAL[..] } else { &[] };
+            let codes: Vec<SpecialCode> = codes.iter().map(|&(x, name)| SpecialCode::new(x, name)).collect();
+            let numbers = numbers.with_special(&codes).unwrap();
+            let columns = vec![numbers, Column::new("name", names), Column::new("rank", ranks)];
             (columns, max_bins, ascending(given.into_iter()))
         })
     }
@@ -299,9 +314,9 @@ mod tests {
 
     /// Every selection that a search may list in a column, and some sets.
     fn listed(column: &BinnedColumn, sets: &LevelSets) -> Vec<Selection> {
-        let bins = column.bins;
+        let bins = column.ordinary();
         let has_levels = matches!(column.scale, Scale::Nominal { .. });
-        let plain = Selection::all(bins).filter(|selection| match *selection {
+        let plain = Selection::all(column.all_bins()).filter(|selection| match *selection {
             Selection::AtMost(bin) => !has_levels && (bin as usize) + 1 < bins && column.scale.ends_at(bin as usize),
             Selection::AtLeast(bin) => !has_levels && bin > 0 && column.scale.ends_at(bin as usize),
             Selection::Is(_) | Selection::IsNot(_) => has_levels && bins > 2,
@@ -327,7 +342,9 @@ mod tests {
         let rank = rank.prop_map(|(op, level)| ("rank", op, Some(Operand::Text(LEVELS[level].into()))));
         let presence = (prop::sample::select(vec!["x", "name"]), any::<bool>());
         let presence = presence.prop_map(|(name, is)| (name, if is { Op::Missing } else { Op::Present }, None));
-        prop_oneof![4 => bound, 2 => set, 2 => level, 2 => rank, 1 => presence]
+        let code = (prop::sample::select(vec![Op::Is, Op::IsNot]), prop::sample::select(&SPECIAL[..]));
+        let code = code.prop_map(|(op, (_, name))| ("x", op, Some(Operand::Text(name.into()))));
+        prop_oneof![4 => bound, 2 => set, 2 => level, 2 => rank, 2 => code, 1 => presence]
             .prop_map(|(column, op, value)| Condition::new(column, op, value))
     }
 
@@ -357,6 +374,7 @@ mod tests {
             drawn in columns(),
             conditions in prop::collection::vec(any_condition(), 0..5),
         ) {
+            let conditions = asked(conditions, &drawn);
             let (columns, sets) = (binned(&drawn), LevelSets::default());
             let rows = drawn.0[0].values.len();
             let expected = naive(&drawn.0, &conditions);
@@ -392,6 +410,7 @@ mod tests {
             drawn in columns(),
             conditions in prop::collection::vec(any_condition(), 1..5),
         ) {
+            let conditions = asked(conditions, &drawn);
             let (mut columns, sets) = (binned(&drawn), LevelSets::default());
             let Values::Numeric(numbers) = &drawn.0[0].values else { panic!("numbers") };
             let known: Vec<Condition> =

@@ -243,12 +243,20 @@ impl CodeSet {
 mod tests {
     use super::*;
 
+    /// Columns of these numbers of bins, without special codes and with some.
+    fn columns(bins: impl IntoIterator<Item = usize>) -> impl Iterator<Item = Bins> {
+        let with = |all: usize| [0, 1, 3].into_iter().filter(move |&n| n == 0 || n < all).map(move |n| (all, n));
+        bins.into_iter().flat_map(with).map(|(all, special)| Bins { all, special })
+    }
+
     /// The definition.
-    fn naive(selection: Selection, bins: usize, code: usize) -> bool {
-        let missing = code == bins;
+    fn naive(selection: Selection, bins: Bins, code: usize) -> bool {
+        let (missing, numbers) = (code == bins.all, bins.all - bins.special);
         match selection {
-            Selection::AtMost(bin) => !missing && code <= bin as usize,
-            Selection::AtLeast(bin) => !missing && code >= bin as usize,
+            Selection::AtMost(bin) => code < numbers && code <= bin as usize,
+            Selection::AtLeast(bin) => code < numbers && code >= bin as usize,
+            Selection::Special(place) => code == numbers + place as usize,
+            Selection::NotSpecial(place) => !missing && code != numbers + place as usize,
             Selection::Is(bin) => code == bin as usize,
             Selection::IsNot(bin) => !missing && code != bin as usize,
             Selection::Missing => missing,
@@ -258,11 +266,13 @@ mod tests {
     }
 
     /// Whether a search would list it: it selects some of the bins in the fewest words.
-    fn is_listed(selection: Selection, bins: usize) -> bool {
+    fn is_listed(selection: Selection, bins: Bins) -> bool {
+        let numbers = bins.all - bins.special;
         match selection {
-            Selection::AtMost(bin) => (bin as usize) + 1 < bins,
+            Selection::AtMost(bin) => (bin as usize) + 1 < numbers,
             Selection::AtLeast(bin) => bin > 0,
-            Selection::Is(_) | Selection::IsNot(_) => bins > 2,
+            Selection::Is(_) | Selection::IsNot(_) => bins.all > 2 && bins.special == 0,
+            Selection::Special(_) | Selection::NotSpecial(_) => bins.all > 2,
             Selection::Missing | Selection::Present => true,
             Selection::In(_) | Selection::NotIn(_) => unreachable!("not among all"),
         }
@@ -270,24 +280,29 @@ mod tests {
 
     /// Whether both can be asked of one column: thresholds and levels never are.
     fn of_one_column(a: Selection, b: Selection) -> bool {
-        let levels = |s: Selection| !s.op().has_threshold();
+        let levels = |s: Selection| matches!(s, Selection::Is(_) | Selection::IsNot(_));
         let presence = |s: Selection| s.op().is_presence();
         presence(a) || presence(b) || levels(a) == levels(b)
     }
 
     #[test]
     fn codes_are_those_of_the_definition() {
-        for bins in [1, 2, 3, 7, 255, 300] {
-            let keys: Vec<u128> = (0..=bins as u128).map(|code| 1 << (code % 128) ^ code << 64).collect();
+        for bins in columns([1, 2, 3, 7, 255, 300]) {
+            let keys: Vec<u128> = (0..=bins.all as u128).map(|code| 1 << (code % 128) ^ code << 64).collect();
             for selection in Selection::all(bins) {
                 let codes = selection.codes(bins);
                 let selected = |code: &usize| naive(selection, bins, *code);
-                assert!((0..=bins).all(|code| codes.contains(code) == selected(&code)), "{selection:?} of {bins}");
-                let key = (0..=bins).filter(selected).fold(0, |all, code| all ^ keys[code]);
-                assert_eq!(codes.key(&keys), key, "{selection:?} of {bins}");
-                if bins < 256 {
+                assert!(
+                    (0..=bins.all).all(|code| codes.contains(code) == selected(&code)),
+                    "{selection:?} of {bins:?}"
+                );
+                let key = (0..=bins.all).filter(selected).fold(0, |all, code| all ^ keys[code]);
+                assert_eq!(codes.key(&keys), key, "{selection:?} of {bins:?}");
+                if bins.all < 256 {
                     let (inside, outside) = (codes.mask(true), codes.mask(false));
-                    assert!((0..=bins).all(|code| inside[code] == selected(&code) && inside[code] != outside[code]));
+                    assert!(
+                        (0..=bins.all).all(|code| inside[code] == selected(&code) && inside[code] != outside[code])
+                    );
                 }
             }
         }
@@ -295,12 +310,14 @@ mod tests {
 
     #[test]
     fn every_value_is_on_one_side() {
-        for bins in 1..12 {
+        for bins in columns(1..12) {
             for selection in Selection::all(bins).filter(|&s| is_listed(s, bins)) {
                 let sides = [selection, selection.opposite()].map(|side| side.codes(bins));
+                // Special codes are on neither side of a threshold.
+                let end = if selection.op().has_threshold() { bins.all - bins.special } else { bins.all };
                 assert!(
-                    (0..bins).all(|bin| sides[0].contains(bin) != sides[1].contains(bin)),
-                    "{selection:?} of {bins}"
+                    (0..end).all(|bin| sides[0].contains(bin) != sides[1].contains(bin)),
+                    "{selection:?} of {bins:?}"
                 );
                 assert_eq!(selection.opposite().op(), selection.op().opposite());
                 assert_eq!(selection.opposite().opposite(), selection);
@@ -310,7 +327,7 @@ mod tests {
 
     #[test]
     fn every_selection_has_its_own_place() {
-        for bins in [0, 1, 2, 9] {
+        for bins in columns([0, 1, 2, 9]) {
             let places: Vec<usize> = Selection::all(bins).map(|selection| selection.place(bins)).collect();
             assert_eq!(places, (0..Selection::count(bins)).collect::<Vec<_>>());
         }
@@ -319,13 +336,13 @@ mod tests {
     /// What is implied is a part; and every part is implied, among what a search lists for one column.
     #[test]
     fn to_imply_is_to_select_a_part() {
-        for bins in 1..12 {
+        for bins in columns(1..12) {
             let pairs = Selection::all(bins).flat_map(|a| Selection::all(bins).map(move |b| (a, b)));
             for (a, b) in pairs {
-                let part = (0..=bins).all(|code| !naive(a, bins, code) || naive(b, bins, code));
-                assert!(part || !a.implies(b), "{a:?} does not imply {b:?} of {bins}");
+                let part = (0..=bins.all).all(|code| !naive(a, bins, code) || naive(b, bins, code));
+                assert!(part || !a.implies(b), "{a:?} does not imply {b:?} of {bins:?}");
                 let listed = is_listed(a, bins) && is_listed(b, bins) && of_one_column(a, b);
-                assert!(!part || !listed || a.implies(b), "{a:?} implies {b:?} of {bins}");
+                assert!(!part || !listed || a.implies(b), "{a:?} implies {b:?} of {bins:?}");
             }
         }
     }

@@ -87,7 +87,8 @@ impl<'p> Binned<'p> {
     /// some, where terms may grow with them, or nothing.
     pub(crate) fn of_columns(problem: &'p Problem, columns: &'p [BinnedColumn], numbers: &'p [Vec<f64>]) -> Self {
         let (outline, target) = (problem.outline(), TargetSource::Here(problem));
-        let numbers = numbers.iter().map(|numbers| Some(Cow::Borrowed(&numbers[..])).filter(|numbers| !numbers.is_empty()));
+        let numbers =
+            numbers.iter().map(|numbers| Some(Cow::Borrowed(&numbers[..])).filter(|numbers| !numbers.is_empty()));
         let named = columns.iter().map(|column| column.name.as_str()).zip(numbers);
         let trends = trend_columns(named, columns, problem.weight.as_deref());
         Self { outline, columns: Cow::Borrowed(columns), trends, seconds: 0.0, target }
@@ -116,7 +117,8 @@ impl<'p> Binned<'p> {
     /// Codes that were made while a file was read.
     pub(crate) fn of_codes(coded: &'p Coded) -> Self {
         let start = Instant::now();
-        let numbers = coded.numbers.iter().map(|numbers| Some(Cow::Borrowed(&numbers[..])).filter(|numbers| !numbers.is_empty()));
+        let numbers =
+            coded.numbers.iter().map(|numbers| Some(Cow::Borrowed(&numbers[..])).filter(|numbers| !numbers.is_empty()));
         let columns = coded.columns.iter().map(|column| column.name.as_str()).zip(numbers);
         let trends = trend_columns(columns, &coded.columns, coded.problem.weight.as_deref());
         Self {

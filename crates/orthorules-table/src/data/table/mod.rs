@@ -26,8 +26,8 @@ pub use read::{Builder, CHANGED, ColumnPart, Complaint, Head, Scan, Source};
 use crate::base::wire::wire_enum;
 use notation::Remarks;
 
-pub use crate::data::special::SpecialCode;
 pub use crate::data::dates::{DateForm, DatePart, DateSource, WEEKDAYS};
+pub use crate::data::special::SpecialCode;
 pub use frame::{FrameCells, gather};
 pub use notation::{MISSING_WORDS, Notation};
 pub use numbers::{Matrix, Numbers};

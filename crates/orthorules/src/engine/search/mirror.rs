@@ -80,9 +80,11 @@ impl Searcher<'_> {
         // What is missing is on neither side, nor what is special beside thresholds; bins at given thresholds belong to
         // both.
         let stride = self.scorer.stride();
-        let has_none = |bins: Range<usize>| bins.into_iter().all(|b| Statistics::of(&stats[b * stride..]).rows() == 0.0);
+        let has_none =
+            |bins: Range<usize>| bins.into_iter().all(|b| Statistics::of(&stats[b * stride..]).rows() == 0.0);
         let special = presence && has_none(column.bins..column.bins + 1);
-        let values = special && has_none(column.ordinary()..column.bins) && !matches!(column.scale, Scale::Given { .. });
+        let values =
+            special && has_none(column.ordinary()..column.bins) && !matches!(column.scale, Scale::Given { .. });
         let least = self.params.min_coverage as f64;
         Mirror { values, special, presence, total: self.response.rows_total, least }
     }

@@ -314,7 +314,7 @@ mod tests {
         let column = TrendColumn {
             column: 0,
             name: "x",
-            numbers: &numbers,
+            numbers: Cow::Borrowed(&numbers),
             low,
             high,
             zero,

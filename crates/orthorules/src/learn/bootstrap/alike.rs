@@ -93,8 +93,7 @@ mod tests {
     fn alike_means_the_same_comparison_and_a_near_threshold() {
         let features = [Column::new("x", Values::numbers((0..100).map(f64::from)))];
         let alike = RuleMatcher::new(&features);
-        let condition =
-            |op, t: f64| Condition::new("x", op, Some(Operand::Number(t)));
+        let condition = |op, t: f64| Condition::new("x", op, Some(Operand::Number(t)));
         let rule =
             |conditions| Rule { conditions, trend: None, covered: 0, value: 0.0, bound: None, proven: false, nodes: 0 };
         let one = |op, t| rule(vec![condition(op, t)]);
@@ -102,9 +101,7 @@ mod tests {
         assert!(!alike.rules(&one(Op::Le, 50.5), &one(Op::Le, 61.5)));
         assert!(alike.rules(&one(Op::Le, 50.5), &one(Op::Ge, 51.0)), "the opposite is the same split");
         assert!(!alike.conditions(&condition(Op::Le, 50.5), &condition(Op::Ge, 51.0)));
-        let level = |op, level: &str| {
-            rule(vec![Condition::new("c", op, Some(Operand::Text(level.into())))])
-        };
+        let level = |op, level: &str| rule(vec![Condition::new("c", op, Some(Operand::Text(level.into())))]);
         for (names, expected) in [(&["no", "yes"][..], true), (&["no", "yes", "perhaps"], false)] {
             let features = [Column::new("c", Values::text(names.iter().map(|n| Some(*n))))];
             let alike = RuleMatcher::new(&features);

@@ -302,8 +302,9 @@ mod tests {
                 content: 0,
                 remote_counts: None,
                 repeats: None,
-                code_like: Vec::new(), coarse: None,
- special: Vec::new(),
+                code_like: Vec::new(),
+                coarse: None,
+                special: Vec::new(),
             };
             let binned: Vec<BinnedColumn> = (0..columns).map(column).collect();
             let mut along = TrendRows { starts: vec![0], ..TrendRows::default() };

@@ -4,5 +4,6 @@ mod budgets;
 mod offsets;
 pub(crate) mod partitions;
 pub(crate) mod shared;
+mod special;
 mod thresholds;
 mod trends;

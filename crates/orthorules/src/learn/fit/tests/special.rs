@@ -1,0 +1,210 @@
+//! Fits with special codes: the same as where the codes are missing and a column of categories names them.
+
+use crate::base::random::SplitMix64;
+use crate::data::problem::{Problem, Roles};
+use crate::data::special::SpecialCode;
+use crate::data::table::{Column, Table, Values};
+use crate::learn::fit::fit;
+use crate::model::Model;
+use crate::model::observer::Silent;
+use crate::model::predict::Activations;
+use crate::params::{MaxBins, Monotone, Params, PathKind, Search, Terms};
+use std::collections::BTreeMap;
+
+const CODES: [(f64, &str); 2] = [(-9.0, "refused"), (40.0, "unknown")];
+
+/// One value of the column with codes.
+#[derive(Clone, Copy)]
+enum Value {
+    Number(f64),
+    Code(usize),
+    Missing,
+}
+
+/// The rows of a table.
+struct Rows {
+    x: Vec<Value>,
+    u: Vec<f64>,
+    level: Vec<usize>,
+    y: Vec<f64>,
+}
+
+fn rows(random: &mut SplitMix64, task: &str, has_missing: bool) -> Rows {
+    let count = 60 + random.below(80);
+    let value = |random: &mut SplitMix64| match random.below(10) {
+        0 | 1 => Value::Code(0),
+        2 => Value::Code(1),
+        3 if has_missing => Value::Missing,
+        // Some lie on either side of the code 40.
+        _ => Value::Number((random.uniform() * 400.0).round() / 4.0 + 0.1),
+    };
+    let x: Vec<Value> = (0..count).map(|_| value(random)).collect();
+    let u: Vec<f64> = (0..count).map(|_| random.below(30) as f64).collect();
+    let level: Vec<usize> = (0..count).map(|_| random.below(4)).collect();
+    let y = (0..count).map(|r| {
+        let of_x = match x[r] {
+            Value::Number(x) => 0.03 * x,
+            Value::Code(0) => 2.5,
+            Value::Code(_) => -1.0,
+            Value::Missing => 0.5,
+        };
+        let noisy = of_x + f64::from(u8::from(u[r] > 12.0 && level[r] == 1)) * 2.0 + 0.7 * random.normal();
+        match task {
+            "regression" => noisy,
+            "poisson" => noisy.max(0.0).round(),
+            "gamma" => noisy.exp().clamp(0.01, 100.0),
+            "classes" => (noisy.clamp(0.0, 5.9) / 2.0).floor(),
+            _ => f64::from(u8::from(noisy > 1.5)),
+        }
+    });
+    let y = y.collect();
+    Rows { x, u, level, y }
+}
+
+impl Rows {
+    fn table(&self, first: Vec<Column>) -> Table {
+        let others = [
+            Column::new("u", Values::numbers(self.u.clone())),
+            Column::new("w", Values::text(self.level.iter().map(|&l| Some(["a", "b", "c", "d"][l])))),
+            Column::new("y", Values::numbers(self.y.clone())),
+        ];
+        Table::new(first.into_iter().chain(others).collect()).unwrap()
+    }
+
+    /// The table with codes among the numbers.
+    fn coded(&self) -> Table {
+        let number = |value: &Value| match *value {
+            Value::Number(x) => x,
+            Value::Code(code) => CODES[code].0,
+            Value::Missing => f64::NAN,
+        };
+        self.table(vec![Column::new("x", Values::numbers(self.x.iter().map(number)))])
+    }
+
+    /// The table with numbers alone, and what is not one in a column of categories.
+    fn by_hand(&self) -> Table {
+        let number = |value: &Value| if let Value::Number(x) = *value { x } else { f64::NAN };
+        let level = |value: &Value| match *value {
+            Value::Number(_) => Some("number"),
+            Value::Code(code) => Some(CODES[code].1),
+            Value::Missing => None,
+        };
+        self.table(vec![
+            Column::new("x", Values::numbers(self.x.iter().map(number))),
+            Column::new("x state", Values::text(self.x.iter().map(level))),
+        ])
+    }
+}
+
+fn problem(table: Table, task: &str, special: bool) -> Problem {
+    let codes = CODES.map(|(value, name)| SpecialCode::new(value, name)).to_vec();
+    let special: BTreeMap<String, Vec<SpecialCode>> =
+        [("x".to_owned(), codes)].into_iter().filter(|_| special).collect();
+    let task = if task == "classes" { "classification" } else { task };
+    let roles = Roles { target: "y".into(), task: Some(task.parse().unwrap()), special, ..Roles::default() };
+    Problem::new(table, &roles).unwrap()
+}
+
+/// Parameters of any kind of search, and what a table that was made by hand must leave out so that the same rules may
+/// be found: special codes say neither "is a number" nor "is a code or missing".
+fn params(random: &mut SplitMix64, task: &str) -> [Params; 2] {
+    let search = [Search::Greedy, Search::Beam, Search::Exact][random.below(3)];
+    let has_trends = search != Search::Exact && task != "classes" && random.below(3) == 0;
+    let path = (search != Search::Exact).then(|| [PathKind::Best, PathKind::Nested][random.below(2)]);
+    let monotone = random.below(4) == 0 && task != "classes";
+    let monotone = monotone.then(|| ("x".to_owned(), Monotone::Rising)).into_iter().collect();
+    let coded = Params {
+        search,
+        terms: if has_trends { Terms::Hinge } else { Terms::Rules },
+        path,
+        max_bins: [MaxBins::AtMost(8), MaxBins::AtMost(32), MaxBins::Exact][random.below(3)],
+        max_complexity: Some(6 + random.below(12)),
+        max_conditions: Some(1 + random.below(3)),
+        node_limit: Some(10_000),
+        smoothing: [None, Some(0.0)][random.below(2)],
+        monotone,
+        cv: None,
+        ..Params::default()
+    };
+    let left_out = ["x is missing", "x is present", "\"x state\" = number", "\"x state\" != number"];
+    let by_hand = Params { forbid: left_out.map(str::to_owned).to_vec(), ..coded.clone() };
+    [coded, by_hand]
+}
+
+/// The rows that satisfy a rule, or what a trend is of each row.
+fn amounts(model: &Model, table: &Table) -> Vec<Vec<f64>> {
+    let activations = Activations::new(model, table).unwrap();
+    let of_list = |l: usize| {
+        let of_rule = move |k: usize| (l, k);
+        (0..model.lists[l].rules.len()).map(of_rule)
+    };
+    let rules = (0..model.lists.len()).flat_map(of_list);
+    rules.map(|(l, k)| (0..table.rows()).map(|row| activations.amount(l, k, row)).collect()).collect()
+}
+
+#[test]
+fn codes_are_like_a_column_of_categories_made_by_hand() {
+    let mut random = SplitMix64::new(36);
+    let mut named = 0;
+    for round in 0..120 {
+        let task = ["regression", "classification", "poisson", "gamma", "classes"][round % 5];
+        let has_missing = random.below(2) == 0;
+        let rows = rows(&mut random, task, has_missing);
+        let [coded, by_hand] = params(&mut random, task);
+        let tables = [rows.coded(), rows.by_hand()];
+        let learned = |table: &Table, params: &Params, special: bool| {
+            fit(&problem(table.clone(), task, special), params, &Silent).unwrap().model
+        };
+        let models = [learned(&tables[0], &coded, true), learned(&tables[1], &by_hand, false)];
+        let told = format!("round {round}, {task}: {coded:?}");
+        assert_eq!(amounts(&models[0], &tables[0]), amounts(&models[1], &tables[1]), "{told}");
+        for (own, other) in models[0].lists.iter().zip(&models[1].lists) {
+            let complexities =
+                |list: &crate::model::RuleList| list.sizes.iter().map(|s| s.complexity).collect::<Vec<_>>();
+            assert_eq!(complexities(own), complexities(other), "{told}");
+            for (own, other) in own.sizes.iter().zip(&other.sizes) {
+                let scale = own.train_risk.abs().max(1e-9);
+                assert!((own.train_risk - other.train_risk).abs() <= 1e-9 * scale, "{told}");
+            }
+            for (own, other) in own.rules.iter().zip(&other.rules) {
+                assert!((own.value - other.value).abs() <= 1e-9 * own.value.abs().max(1e-9), "{told}");
+                assert_eq!(own.covered, other.covered, "{told}");
+            }
+        }
+        named += models[0].all_rules().filter(|rule| rule.to_string().contains(" is ")).count();
+        let again = Model::from_json(&models[0].to_json()).unwrap();
+        assert_eq!(again.to_json(), models[0].to_json());
+        assert_eq!(again.predict(&tables[0]).unwrap(), models[0].predict(&tables[0]).unwrap());
+    }
+    assert!(named > 60, "special codes were named {named} times");
+}
+
+/// What a code is called, and where it lies, does not matter.
+#[test]
+fn codes_are_no_numbers() {
+    let mut random = SplitMix64::new(3);
+    let rows = rows(&mut random, "regression", true);
+    let params = Params { terms: Terms::Hinge, ..params(&mut random, "regression")[0].clone() };
+    let params = Params { search: Search::Greedy, path: None, ..params };
+    let moved = |by: f64| {
+        let place = |x: f64| if x == CODES[0].0 { by } else { x };
+        let table = rows.coded();
+        let Values::Numeric(numbers) = &table.column("x").unwrap().values else { panic!("numbers") };
+        let numbers = Values::numbers(numbers.iter().map(|&x| place(x)));
+        let columns = table.columns().iter().cloned();
+        let columns = columns.map(|c| if c.name == "x" { Column::new("x", numbers.clone()) } else { c });
+        let codes = vec![SpecialCode::new(by, "refused"), SpecialCode::new(CODES[1].0, "unknown")];
+        let special = [("x".to_owned(), codes)].into();
+        let roles =
+            Roles { target: "y".into(), task: Some("regression".parse().unwrap()), special, ..Roles::default() };
+        let problem = Problem::new(Table::new(columns.collect()).unwrap(), &roles).unwrap();
+        let model = fit(&problem, &params, &Silent).unwrap().model;
+        let number = format!("\"value\": {}", crate::base::decimal::plain(by));
+        model.to_json().replace(&number, "\"value\": CODE")
+    };
+    let first = moved(-9.0);
+    assert!(first.contains("CODE"), "{first}");
+    for by in [-9999.0, 50.05, 1e9, 0.5] {
+        assert_eq!(moved(by), first, "{by}");
+    }
+}
