@@ -156,7 +156,8 @@ impl<'m> Plan<'m> {
                 let rule = if let Some(trend) = &rule.trend {
                     plan.trend(text, trend)?
                 } else {
-                    let tests = rule.conditions.iter().map(|c| plan.tests(c)).collect::<Result<Vec<Vec<PlanTest>>>>()?;
+                    let tests =
+                        rule.conditions.iter().map(|c| plan.tests(c)).collect::<Result<Vec<Vec<PlanTest>>>>()?;
                     PlanRule { text, tests: tests.concat(), growth: None }
                 };
                 let place = plan.place_of(rule, &score);

@@ -65,8 +65,9 @@ proptest! {
             content: 0,
             remote_counts: None,
             repeats: None,
-            code_like: Vec::new(), coarse: None,
- special: Vec::new(),
+            code_like: Vec::new(),
+            coarse: None,
+            special: Vec::new(),
         };
         let of = |k: usize| (0..table.len() as u32).map(move |r| code(k, r));
         let narrow: Vec<BinnedColumn> =
