@@ -90,10 +90,8 @@ impl Fit {
             special: special_codes(special),
             ..Roles::default()
         };
-        let (events, incoming) = mpsc::channel();
-        let (replies, answers) = mpsc::channel::<Vec<u8>>();
-        let (steps, news) = mpsc::channel();
-        let stop = Arc::new(AtomicBool::new(false));
+        let ((events, incoming), (replies, answers)) = (mpsc::channel(), mpsc::channel::<Vec<u8>>());
+        let ((steps, news), stop) = (mpsc::channel(), Arc::new(AtomicBool::new(false)));
         let watcher = Watcher::telling(steps, Arc::clone(&stop));
         // The search asks from several threads, one question after the other.
         let line = Mutex::new((events.clone(), answers));

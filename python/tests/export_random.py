@@ -109,7 +109,7 @@ class Draw:
             if kind == "weekday":
                 found.append({"name": f"{name}.weekday", "kind": "ordered", "levels": WEEKDAYS})
             elif kind == "numeric":
-                found.append({"name": name, "kind": kind})
+                found.append({"name": name, "kind": kind} | self.special())
             elif kind == "boolean":
                 found.append({"name": name, "kind": kind, "levels": ["false", "true"]})
             else:
@@ -117,8 +117,19 @@ class Draw:
                 found.append({"name": name, "kind": kind, "levels": sorted(levels) if kind[0] == "c" else levels})
         return found
 
+    def special(self):
+        """Numbers of a column that stand for words."""
+        if self.chance(0.6):
+            return {}
+        numbers = {x for x in self.some([-9.0, -8.0, 0.0, 3.0, 1 / 3, 0.1 + 0.2, 1e15 + 0.5, self.number()], 1, 3)}
+        names = self.some(["refused", 'it\'s "not" known', "a */ b", "日本", "not asked", "-- ;"], 3, 3)
+        return {"special": [{"value": x, "name": name} for x, name in zip(sorted(numbers), names, strict=False)]}
+
     def condition(self, column):
         name, kind = column["name"], column["kind"]
+        if column.get("special") and self.chance(0.4):
+            named = self.one(column["special"])["name"]
+            return {"column": name, "op": self.one(["is", "is not"]), "value": named}
         signs = {"numeric": ["<=", ">="] * 3, "ordered": ["<=", ">=", "=", "!=", "in", "not in"]}
         op = self.one([*signs.get(kind, ["=", "!=", "in", "not in"]), "missing", "present"])
         if op in ("missing", "present"):
@@ -166,7 +177,7 @@ class Draw:
     def document(self):
         task = self.one(TASKS)
         columns, scale = self.columns(), self.one([0.05, 0.3, 1.0])
-        about = {"format": "orthorules-model", "version": 2, "columns": columns, "target": self.one(["y", 'y */ "\n'])}
+        about = {"format": "orthorules-model", "version": 3, "columns": columns, "target": self.one(["y", 'y */ "\n'])}
         loss = task if task in ("squared", "poisson", "gamma") else "logistic"
         about |= {"loss": loss, "task": {"squared": "regression", "logistic": "classification"}.get(loss, loss)}
         labels = self.some(["a\"b'", "select", "日本 */", "no\n*/", "it's `\"\\${x}", "1", "0"], 3, 5)
@@ -199,11 +210,13 @@ class Draw:
             lists = [document, *document.get("one_vs_rest", [])]
             ends = []
             for r in (r for each in lists for r in each.get("rules", [])):
-                ends += [c["value"] for c in r["conditions"] if c["column"] == column["name"] and "value" in c]
+                own = [c for c in r["conditions"] if c["column"] == column["name"] and "value" in c]
+                ends += [c["value"] for c in own if not isinstance(c["value"], str)]
                 if r.get("trend", {}).get("column") == column["name"]:
                     ends += [r["trend"][end] for end in ("from", "to", "zero")]
             beside = [x for t in ends for x in (t, t, math.nextafter(t, -math.inf), math.nextafter(t, math.inf))]
             special = [math.nan, math.nan, math.inf, -math.inf, -0.0, 0.0, 1e300, 3.0, *beside]
+            special += [code["value"] for code in column.get("special", [])] * 3
             return [self.one(special) if self.chance(0.5) else self.number() for _ in range(ROWS)]
         if column["kind"] == "boolean":
             return pd.array([self.one([True, False, None]) for _ in range(ROWS)], dtype="boolean")

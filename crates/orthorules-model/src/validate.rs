@@ -9,6 +9,7 @@ use crate::data::special::SpecialCode;
 use crate::data::table::Kind;
 use crate::model::rule::Rule;
 use crate::model::signs;
+use std::collections::HashMap;
 
 impl Model {
     /// Whether a reader of the model's file will take it: [`Model::from_json`], [`Model::save`] and `orthorules::fit`
@@ -62,7 +63,24 @@ impl Model {
         if let Some(class) = self.classes.iter().find(|class| !labels.insert(class.as_str())) {
             return bad(format!("class {class:?} is listed twice"));
         }
-        let mut columns = std::collections::HashMap::new();
+        let columns = self.check_columns()?;
+        for (i, list) in self.lists.iter().enumerate() {
+            let class = self.classes.get(i).filter(|_| several && !self.is_shared());
+            if list.class.as_ref() != class {
+                return bad(format!("ensemble {} is not that of class {:?}", i + 1, class.map_or("", String::as_str)));
+            }
+            list.validate(&columns, if self.is_shared() { self.classes.len() } else { 1 })?;
+        }
+        if self.is_shared() && self.has_trends() {
+            return bad("classes that share one list of rules have no trends".into());
+        }
+        self.check_budget().and_then(|()| signs::kept_by(self))
+    }
+
+    /// The columns by name, if they are sound.
+    fn check_columns(&self) -> Result<HashMap<&str, &ColumnSpec>> {
+        let bad = |what: String| Err(Error::Model(what));
+        let mut columns = HashMap::new();
         for column in &self.columns {
             if columns.insert(column.name.as_str(), column).is_some() {
                 return bad(format!("column {:?} is listed twice", column.name));
@@ -76,24 +94,14 @@ impl Model {
             if !column.special.is_empty() {
                 let fits = SpecialCode::check_column(&column.name, column.kind, column.date.as_ref());
                 fits.map_err(|error| Error::Model(error.to_string()))?;
-                let codes = SpecialCode::check(&column.special);
-                codes.or_else(|what| bad(format!("special codes of column {:?}: {what}", column.name)))?;
+                let said = |what| Error::Model(format!("special codes of column {:?}: {what}", column.name));
+                SpecialCode::check(&column.special).map_err(said)?;
             }
             if column.range.is_some_and(|(low, high)| !(low <= high && low.is_finite() && high.is_finite())) {
                 return bad(format!("column {:?} has a range that is none", column.name));
             }
         }
-        for (i, list) in self.lists.iter().enumerate() {
-            let class = self.classes.get(i).filter(|_| several && !self.is_shared());
-            if list.class.as_ref() != class {
-                return bad(format!("ensemble {} is not that of class {:?}", i + 1, class.map_or("", String::as_str)));
-            }
-            list.validate(&columns, if self.is_shared() { self.classes.len() } else { 1 })?;
-        }
-        if self.is_shared() && self.has_trends() {
-            return bad("classes that share one list of rules have no trends".into());
-        }
-        self.check_budget().and_then(|()| signs::kept_by(self))
+        Ok(columns)
     }
 }
 
@@ -119,7 +127,7 @@ impl RuleList {
     }
 
     /// Whether its rules fit the columns, and its sizes the rules and the number of scores.
-    fn validate(&self, columns: &std::collections::HashMap<&str, &ColumnSpec>, scores: usize) -> Result<()> {
+    fn validate(&self, columns: &HashMap<&str, &ColumnSpec>, scores: usize) -> Result<()> {
         self.validate_rules(columns)?;
         if self.sizes.is_empty() {
             return Err(Error::Model("the path is empty".into()));
@@ -131,7 +139,7 @@ impl RuleList {
         self.chosen_complexity.map_or(Ok(()), |complexity| self.check_chosen_complexity(complexity))
     }
 
-    fn validate_rules(&self, columns: &std::collections::HashMap<&str, &ColumnSpec>) -> Result<()> {
+    fn validate_rules(&self, columns: &HashMap<&str, &ColumnSpec>) -> Result<()> {
         let bad = |what: String| Err(Error::Model(what));
         for (k, rule) in self.rules.iter().enumerate() {
             if !rule.value.is_finite() || rule.bound.is_some_and(|bound| !bound.is_finite()) {

@@ -31,6 +31,7 @@ mod round_trip;
 mod selection;
 mod sets;
 mod several;
+mod special;
 mod targets;
 mod terms;
 mod ways;

@@ -21,8 +21,7 @@ const SPECIAL: [(f64, &str); 2] = [(-1.0, "gone"), (0.5, "asked again")];
 
 /// The special codes of a column.
 fn special(column: usize) -> Vec<SpecialCode> {
-    let of_column = SPECIAL.into_iter().filter(|_| column == 1);
-    of_column.map(|(value, name)| SpecialCode::new(value, name)).collect()
+    SPECIAL.into_iter().filter(|_| column == 1).map(|(value, name)| SpecialCode::new(value, name)).collect()
 }
 
 fn condition() -> impl Strategy<Value = Condition> {
@@ -33,9 +32,8 @@ fn condition() -> impl Strategy<Value = Condition> {
                 let named = names.iter().skip(level % names.len()).take(2).map(|&name| name.to_owned()).collect();
                 (if op == 6 { Op::In } else { Op::NotIn }, Some(Operand::Levels(named)))
             }
-            (true, 6 | 7) if column == 1 => {
-                (if op == 6 { Op::Is } else { Op::IsNot }, Some(Operand::Text(SPECIAL[level % 2].1.into())))
-            }
+            (true, 6) if column == 1 => (Op::Is, Some(Operand::Text(SPECIAL[level % 2].1.into()))),
+            (true, 7) if column == 1 => (Op::IsNot, Some(Operand::Text(SPECIAL[level % 2].1.into()))),
             (_, 4) => (Op::Missing, None),
             (_, 5) => (Op::Present, None),
             (true, op) => {
@@ -168,16 +166,12 @@ type Row = [Given; 4];
 fn row() -> impl Strategy<Value = Row> {
     let number = || prop_oneof![(-6i8..7).prop_map(|x| Given::Number(f64::from(x) / 4.0)), Just(Given::Missing)];
     // A number that is a special code is that code.
-    let named = |given: Given| match SPECIAL.into_iter().find(|(code, _)| Given::Number(*code) == given) {
-        Some((_, name)) => Given::Special(name.into()),
-        None => given,
-    };
+    let code_of = |given: &Given| SPECIAL.into_iter().find(|(code, _)| Given::Number(*code) == *given);
+    let named = |given: Given| code_of(&given).map_or(given, |(_, name)| Given::Special(name.into()));
     let level = prop::sample::select(vec!["a", "b", "c", "new"]);
     let level = prop_oneof![level.prop_map(|l| Given::Level(l.into())), Just(Given::Missing)];
     let flag = prop::sample::select(vec!["false", "true"]).prop_map(|l| Given::Level(l.into()));
-    let code = prop::sample::select(&SPECIAL[..]).prop_map(|(_, name)| Given::Special(name.into()));
-    (number(), prop_oneof![4 => number().prop_map(named), 1 => code], level, flag)
-        .prop_map(|(x, u, c, flag)| [x, u, c, flag])
+    (number(), number().prop_map(named), level, flag).prop_map(|(x, u, c, flag)| [x, u, c, flag])
 }
 
 fn table(row: &Row) -> Table {
@@ -238,10 +232,8 @@ fn is_whole(model: &Model, row: &Row, column: usize) -> bool {
 /// score is a straight line, so that more values would not reach further. They are whole numbers where a column has no
 /// others.
 fn values(model: &Model, row: &Row, column: usize) -> Vec<Given> {
-    let mut values = all_values(model, row, column);
-    let is_special = |x: f64| SpecialCode::place(&special(column), x).is_some();
-    values.retain(|value| value.number().is_none_or(|x| !is_special(x)));
-    values
+    let is_plain = |value: &Given| value.number().is_none_or(|x| SpecialCode::place(&special(column), x).is_none());
+    all_values(model, row, column).into_iter().filter(is_plain).collect()
 }
 
 fn all_values(model: &Model, row: &Row, column: usize) -> Vec<Given> {

@@ -79,10 +79,7 @@ impl Roles {
     #[doc(hidden)]
     pub fn check(&self, names: &[&str]) -> Result<()> {
         let roles = self;
-        let require = |role: &'static str, name: &str| {
-            let known = names.contains(&name);
-            known.then_some(()).ok_or_else(|| Error::no_column(role, name, names.iter().copied()))
-        };
+        let require = |role: &'static str, name: &str| is_there(role, name, names);
         require("target", &roles.target)?;
         let single = [
             ("weight", &roles.weight),
@@ -108,29 +105,8 @@ impl Roles {
                 return refused(name, format!("column {name:?} cannot hold groups and also {held}"));
             }
         }
-        for (name, levels) in &roles.ordered {
-            require("ordered", name)?;
-            if roles.is_singled_out(name) {
-                return refused(name, format!("column {name:?} cannot be ordered: rules do not use it"));
-            }
-            let mut known = std::collections::HashSet::new();
-            if let Some(level) = levels.iter().find(|level| !known.insert(level.as_str())) {
-                return refused(name, format!("ordered {name:?} lists {level:?} twice"));
-            }
-            if levels.len() < 2 {
-                return refused(name, format!("ordered {name:?} needs at least two levels"));
-            }
-        }
-        for (name, codes) in &roles.special {
-            require("special", name)?;
-            if roles.is_singled_out(name) {
-                return refused(name, format!("column {name:?} cannot have special codes: rules do not use it"));
-            }
-            if roles.categorical.contains(name) || roles.ordered.contains_key(name) {
-                return refused(name, format!("column {name:?} cannot have special codes: it holds categories"));
-            }
-            SpecialCode::check(codes).or_else(|what| refused(name, format!("special codes of {name:?}: {what}")))?;
-        }
+        self.check_ordered(names)?;
+        self.check_special(names)?;
         for (role, names) in [("ignore", &roles.ignore), ("categorical", &roles.categorical)] {
             for name in names {
                 require(role, name)?;
@@ -143,6 +119,41 @@ impl Roles {
         }
         if roles.ignore.contains(&roles.target) {
             return refused(&roles.target, format!("the target {:?} cannot be ignored", roles.target));
+        }
+        Ok(())
+    }
+
+    /// Columns whose levels are in order are there, and each level once.
+    fn check_ordered(&self, names: &[&str]) -> Result<()> {
+        let roles = self;
+        for (name, levels) in &roles.ordered {
+            is_there("ordered", name, names)?;
+            if roles.is_singled_out(name) {
+                return refused(name, format!("column {name:?} cannot be ordered: rules do not use it"));
+            }
+            let mut known = std::collections::HashSet::new();
+            if let Some(level) = levels.iter().find(|level| !known.insert(level.as_str())) {
+                return refused(name, format!("ordered {name:?} lists {level:?} twice"));
+            }
+            if levels.len() < 2 {
+                return refused(name, format!("ordered {name:?} needs at least two levels"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Columns with special codes are there, and can have these.
+    fn check_special(&self, names: &[&str]) -> Result<()> {
+        let roles = self;
+        for (name, codes) in &roles.special {
+            is_there("special", name, names)?;
+            if roles.is_singled_out(name) {
+                return refused(name, format!("column {name:?} cannot have special codes: rules do not use it"));
+            }
+            if roles.categorical.contains(name) || roles.ordered.contains_key(name) {
+                return refused(name, format!("column {name:?} cannot have special codes: it holds categories"));
+            }
+            SpecialCode::check(codes).or_else(|what| refused(name, format!("special codes of {name:?}: {what}")))?;
         }
         Ok(())
     }
@@ -193,6 +204,12 @@ impl Roles {
             ..crate::data::table::ReadOptions::default()
         }
     }
+}
+
+/// An error unless the column called `name` is one of `names`.
+fn is_there(role: &'static str, name: &str, names: &[&str]) -> Result<()> {
+    let known = names.contains(&name);
+    known.then_some(()).ok_or_else(|| Error::no_column(role, name, names.iter().copied()))
 }
 
 /// A column cannot have its roles.

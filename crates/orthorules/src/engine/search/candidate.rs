@@ -110,11 +110,11 @@ fn children_at(
     let count = |b: usize| rows(bin(b));
     let atom = |selection| Atom { column: index, selection };
     let (last, some_missing) = (column.bins, count(column.bins) > 0.0);
-    let is_special = !column.special.is_empty();
+    let has_codes = !column.special.is_empty();
     let mut room = scratch::zeros(2 * stride);
     let (present, sum) = room.split_at_mut(stride);
     // Thresholds of a column without missing values do not need it.
-    if some_missing || is_special || matches!(column.scale, Scale::Nominal { .. }) {
+    if some_missing || has_codes || matches!(column.scale, Scale::Nominal { .. }) {
         (0..last).for_each(|b| add(present, bin(b)));
     }
     if some_missing && rows(present) > 0.0 {
@@ -145,36 +145,43 @@ fn children_at(
             }
         }
         Scale::Nominal { levels } => {
-            let selects = some_missing || filled.clone().count() > 1;
-            for b in filled.filter(|_| selects) {
-                visit(atom(Selection::Is(b as u32)), Statistics::of(bin(b)));
-                // With two levels `!= a` is `= b`.
-                if levels.len() > 2 && count(b) < rows(present) {
-                    sum.iter_mut().zip(present.iter().zip(bin(b))).for_each(|(r, (p, x))| *r = p - x);
-                    visit(atom(Selection::IsNot(b as u32)), Statistics::of(sum));
-                }
-            }
+            // With two levels `!= a` is `= b`.
+            let is_not = (levels.len() > 2).then_some(Selection::IsNot as LevelSelection);
+            level_children(0..last, (Selection::Is, is_not), (present, sum, some_missing), bin, |selection, sums| {
+                visit(atom(selection), sums);
+            });
         }
     }
-    if is_special {
-        special_children(column.ordinary()..last, (present, sum), &bin, |selection, sums| visit(atom(selection), sums));
+    if has_codes {
+        let sides = (Selection::Special as LevelSelection, Some(Selection::NotSpecial as LevelSelection));
+        level_children(column.ordinary()..last, sides, (present, sum, some_missing), bin, |selection, sums| {
+            visit(atom(selection), sums);
+        });
     }
     scratch::give(room);
 }
 
-/// The special codes among `bins`, of which `present` and `bin` tell the sums, and what is none of them but present.
-fn special_children<'s>(
+/// The selection of a level or a special code by its place.
+type LevelSelection = fn(u32) -> Selection;
+
+/// The levels or special codes of `bins`, and where wanted what is none of them but present. `present` are the sums of
+/// all bins.
+fn level_children<'s>(
     bins: Range<usize>,
-    (present, others): (&[f64], &mut [f64]),
-    bin: &impl Fn(usize) -> &'s [f64],
+    (is, is_not): (LevelSelection, Option<LevelSelection>),
+    (present, others, some_missing): (&[f64], &mut [f64], bool),
+    bin: impl Fn(usize) -> &'s [f64],
     mut visit: impl FnMut(Selection, Statistics),
 ) {
-    let rows = |sums: &[f64]| Statistics::of(sums).rows();
-    for (b, place) in bins.zip(0..).filter(|&(b, _)| rows(bin(b)) > 0.0) {
-        visit(Selection::Special(place), Statistics::of(bin(b)));
-        if rows(bin(b)) < rows(present) {
+    let count = |sums: &[f64]| Statistics::of(sums).rows();
+    for (b, place) in bins.zip(0..).filter(|&(b, _)| count(bin(b)) > 0.0) {
+        let are_others = count(bin(b)) < count(present);
+        if some_missing || are_others {
+            visit(is(place), Statistics::of(bin(b)));
+        }
+        if let Some(is_not) = is_not.filter(|_| are_others) {
             others.iter_mut().zip(present.iter().zip(bin(b))).for_each(|(r, (p, x))| *r = p - x);
-            visit(Selection::NotSpecial(place), Statistics::of(others));
+            visit(is_not(place), Statistics::of(others));
         }
     }
 }
