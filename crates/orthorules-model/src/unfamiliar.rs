@@ -2,6 +2,7 @@
 
 use crate::base::decimal;
 use crate::data::schema::ColumnSpec;
+use crate::data::special::SpecialCode;
 use crate::data::table::{Kind, MISSING, Table, Values};
 use crate::data::warning::{Warning, listed};
 use crate::model::{Model, SizeName};
@@ -97,7 +98,8 @@ impl ColumnTally<'_> {
             Values::Numeric(numbers) if self.spec.kind == Kind::Numeric => {
                 self.missing += numbers.iter().filter(|x| x.is_nan()).count();
                 if let Some((low, high)) = self.spec.range {
-                    self.outside += numbers.iter().filter(|&&x| x < low || x > high).count();
+                    let is_code = |x: f64| SpecialCode::place(&self.spec.special, x).is_some();
+                    self.outside += numbers.iter().filter(|&&x| (x < low || x > high) && !is_code(x)).count();
                 }
             }
             // Numbers where there were categories: a level for each.

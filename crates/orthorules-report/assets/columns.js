@@ -34,6 +34,11 @@ function columnEffect(view, e, column) {
     steps,
     kinks,
     missing: view.lacks(column.name) ? effect(null) : null,
+    // What is no number: special codes, and what is missing.
+    sides: [
+      ...(column.special || []).map((code) => ({ text: code.name, effect: effect(code.value) })),
+      ...(view.lacks(column.name) ? [{ text: 'missing', effect: effect(null) }] : []),
+    ],
     together: terms.filter((t) => !only.includes(t)),
     importance: terms.reduce((sum, t) => sum + t.importance, 0),
   };
@@ -57,19 +62,19 @@ function numberSteps(view, found, range) {
     width: cardRoom(),
     height: 200,
     top: 10,
-    right: found.missing === null ? 28 : 84,
+    right: 28 + 56 * found.sides.length,
     x: { from, to },
     y: range,
     bottom: 24,
     label:
       `What ${column.name} adds: ${steps.map((s) => `${s.text}: ${fromTo(s.ends)}`).join('; ')}` +
-      (found.missing === null ? '' : `; missing: ${signed([found.missing])[0]}`),
+      found.sides.map(({ text, effect }) => `; ${text}: ${signed([effect])[0]}`).join(''),
   });
   const zero = c.y(0);
   if (summary) {
     const most = Math.max(1, ...summary.bins.map((b) => b.rows));
     const tall = (rows) => (34 * rows) / most;
-    summary.bins.slice(0, -1).forEach((b, i) => {
+    summary.bins.slice(0, -1 - (summary.special || []).length).forEach((b, i) => {
       const [x1, x2] = summary.edges
         ? [c.x(summary.edges[i]), c.x(summary.edges[i + 1])]
         : [c.x(summary.numbers[i]) - 2, c.x(summary.numbers[i]) + 2];
@@ -106,16 +111,14 @@ function numberSteps(view, found, range) {
     const before = i > 0 ? steps[i - 1].line(line[0][0], line[0][0])[0][1] : null;
     if (i > 0) c.plot.append(svg('line', { class: 'riser', x1: x, x2: x, y1: c.y(before), y2: c.y(line[0][1]) }));
   });
-  if (found.missing === null) return c.svg;
-  const x = c.width - 34;
-  c.plot.append(
-    svg(
-      'circle',
-      { class: 'dot step', cx: x, cy: c.y(found.missing), r: 4 },
-      tip(`missing: ${signed([found.missing])[0]}`),
-    ),
-    svg('text', { x, y: c.height - c.bottom + 16, 'text-anchor': 'middle' }, 'missing'),
-  );
+  found.sides.forEach(({ text, effect }, k) => {
+    const x = c.width - 34 - 56 * (found.sides.length - 1 - k);
+    const told = text.length > 8 ? `${text.slice(0, 7)}…` : text;
+    c.plot.append(
+      svg('circle', { class: 'dot step', cx: x, cy: c.y(effect), r: 4 }, tip(`${text}: ${signed([effect])[0]}`)),
+      svg('text', { x, y: c.height - c.bottom + 16, 'text-anchor': 'middle' }, told, tip(text)),
+    );
+  });
   return c.svg;
 }
 
@@ -175,7 +178,7 @@ function columnsSection(view) {
       .map((column) => columnEffect(view, e, column))
       .filter((f) => f.only.length + f.together.length > 0)
       .sort((a, b) => b.importance - a.importance);
-    const all = found.flatMap((f) => [f.missing || 0, ...f.steps.flatMap((s) => s.ends)]).concat(0);
+    const all = found.flatMap((f) => [...f.sides.map((side) => side.effect), ...f.steps.flatMap((s) => s.ends)]).concat(0);
     const [low, high] = [Math.min(...all), Math.max(...all)];
     const pad = (high - low || 1) * 0.08;
     const range = {

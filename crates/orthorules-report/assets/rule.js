@@ -15,10 +15,15 @@ function columnPicture(view, column, { selected, cuts = [], e = 0 }) {
   const width = page.onPaper ? cardRoom() : roomFor(420);
   const [left, right, top, upper, gap, lower] = [44, 10, 16, 58, 12, 62];
   const height = top + upper + gap + lower + 36;
-  const bins = summary.bins.slice(0, -1);
-  // The last bin is of missing values, where there are any.
-  const gaps = summary.bins[summary.bins.length - 1].rows > 0;
-  const roomMissing = gaps ? 58 : 0;
+  // The last bins are of special codes, and the very last one of missing values; those without rows are not drawn.
+  const codes = summary.special || [];
+  const bins = summary.bins.slice(0, -1 - codes.length);
+  const beside = [...codes.map((text, k) => ({ text, value: column.special[k].value })), { text: 'missing', value: null }];
+  const sides = beside
+    .map((side, k) => ({ ...side, bin: summary.bins[bins.length + k] }))
+    .filter((side) => side.bin.rows > 0);
+  const roomSide = 58;
+  const roomMissing = roomSide * sides.length;
   const inner = width - left - right - roomMissing;
   const edges = summary.edges || null;
   const numbers = summary.numbers || null;
@@ -47,15 +52,16 @@ function columnPicture(view, column, { selected, cuts = [], e = 0 }) {
     );
   }
   const base = top + upper + gap + lower;
-  const drawn = gaps ? summary.bins : bins;
+  const drawn = [...bins, ...sides.map((side) => side.bin)];
+  const sideAt = (i) => width - right - roomMissing + roomSide * (i - bins.length);
   const means = drawn.map((b) => (b.means && b.means.length > e ? b.means[e] : null));
   const known = means.filter((m) => m !== null && Number.isFinite(m));
   const [least, largest] = [Math.min(...known), Math.max(...known)];
   const my = linear(least, largest, top + upper, top + 4);
-  const at = (i) => (i < bins.length ? (place(i)[0] + place(i)[1]) / 2 : width - right - roomMissing / 2);
-  const isIn = (i) => (i < bins.length ? selected(valueOf(i), i) : selected(null, -1));
+  const at = (i) => (i < bins.length ? (place(i)[0] + place(i)[1]) / 2 : sideAt(i) + roomSide / 2);
+  const isIn = (i) => (i < bins.length ? selected(valueOf(i), i) : selected(sides[i - bins.length].value, -1));
   const what = (i) =>
-    i === bins.length ? 'missing' : edges ? `${rounded(edges[i], 4)} to ${rounded(edges[i + 1], 4)}` : texts[i];
+    i >= bins.length ? sides[i - bins.length].text : edges ? `${rounded(edges[i], 4)} to ${rounded(edges[i + 1], 4)}` : texts[i];
   const node = svg('svg', {
     viewBox: `0 0 ${width} ${height}`,
     width,
@@ -102,7 +108,7 @@ function columnPicture(view, column, { selected, cuts = [], e = 0 }) {
   }
   const bar = (rows) => (lower * rows) / most;
   drawn.forEach((b, i) => {
-    const [x1, x2] = i < bins.length ? place(i) : [width - right - roomMissing + 16, width - right - 6];
+    const [x1, x2] = i < bins.length ? place(i) : [sideAt(i) + 16, sideAt(i) + roomSide - 6];
     node.append(
       svg(
         'rect',
@@ -119,7 +125,7 @@ function columnPicture(view, column, { selected, cuts = [], e = 0 }) {
   });
   node.append(
     svg('line', { class: 'axis', x1: left, x2: left + inner, y1: base, y2: base }),
-    gaps &&
+    sides.length > 0 &&
       svg('line', { class: 'axis', x1: width - right - roomMissing + 14, x2: width - right - 4, y1: base, y2: base }),
   );
   if (scale) {
@@ -157,10 +163,11 @@ function columnPicture(view, column, { selected, cuts = [], e = 0 }) {
         );
     });
   }
-  if (gaps)
-    node.append(
-      svg('text', { x: width - right - roomMissing / 2 + 5, y: base + 13, 'text-anchor': 'middle' }, 'missing'),
-    );
+  sides.forEach(({ text }, k) => {
+    const told = text.length > 8 ? `${text.slice(0, 7)}…` : text;
+    const x = sideAt(bins.length + k) + roomSide / 2 + 5;
+    node.append(svg('text', { x, y: base + 13, 'text-anchor': 'middle' }, told, tip(text)));
+  });
   return node;
 }
 

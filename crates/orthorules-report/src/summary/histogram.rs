@@ -2,7 +2,7 @@
 
 use super::sample::{Reservoir, SampleCell, SampleRow};
 use super::short;
-use orthorules_model::Model;
+use orthorules_model::{Model, SpecialCode};
 use orthorules_table::table::Kind;
 use serde::Serialize;
 use std::collections::HashSet;
@@ -30,10 +30,14 @@ pub(super) struct ColumnPicture {
     levels: Vec<String>,
     /// How many further levels share the last bin before that of missing values.
     others: usize,
+    /// The names of special codes of a column of numbers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    special: Vec<String>,
     least: Option<f64>,
     most: Option<f64>,
     median: Option<f64>,
-    /// One for each bin, number or level; then, if there are any, the other levels; last the missing values.
+    /// One for each bin, number or level; then, if there are any, the other levels; then the special codes; last the missing
+    /// values.
     bins: Vec<HistogramBin>,
 }
 
@@ -60,7 +64,11 @@ pub(super) fn columns(model: &Model, sample: &Reservoir, used: &[&str], labelled
 }
 
 fn column(model: &Model, sample: &Reservoir, c: usize, name: &str, scores: usize) -> ColumnPicture {
-    let mut numbers: Vec<f64> = sample.rows.iter().filter_map(|row| number(row.cells[c])).collect();
+    let spec = model.columns.iter().find(|column| column.name == name);
+    let codes: Vec<SpecialCode> = spec.map(|spec| spec.special.clone()).unwrap_or_default();
+    let code = |cell: SampleCell| number(cell).and_then(|x| SpecialCode::place(&codes, x));
+    let cells = sample.rows.iter().map(|row| row.cells[c]);
+    let mut numbers: Vec<f64> = cells.filter(|&cell| code(cell).is_none()).filter_map(number).collect();
     numbers.sort_unstable_by(f64::total_cmp);
     let (least, most) = (numbers.first().copied(), numbers.last().copied());
     let median = numbers.get(numbers.len() / 2).copied();
@@ -72,6 +80,7 @@ fn column(model: &Model, sample: &Reservoir, c: usize, name: &str, scores: usize
         numbers: Vec::new(),
         levels: Vec::new(),
         others: 0,
+        special: codes.iter().map(|code| code.name.clone()).collect(),
         least: least.map(short),
         most: most.map(short),
         median: median.map(short),
@@ -98,7 +107,12 @@ fn column(model: &Model, sample: &Reservoir, c: usize, name: &str, scores: usize
         let inner = edges[1..count].to_vec();
         place = Box::new(move |cell| number(cell).map_or(count, |x| inner.partition_point(|e| *e < x)));
     }
-    summary.bins = bins(&sample.rows, c, count + 1, scores, &place);
+    let place = |cell: SampleCell| match (code(cell), cell) {
+        (Some(special), _) => count + special,
+        (None, SampleCell::Missing) => count + codes.len(),
+        (None, _) => place(cell),
+    };
+    summary.bins = bins(&sample.rows, c, count + codes.len() + 1, scores, &place);
     summary
 }
 
