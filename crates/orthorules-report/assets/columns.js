@@ -178,7 +178,8 @@ function columnsSection(view) {
       .map((column) => columnEffect(view, e, column))
       .filter((f) => f.only.length + f.together.length > 0)
       .sort((a, b) => b.importance - a.importance);
-    const all = found.flatMap((f) => [...f.sides.map((side) => side.effect), ...f.steps.flatMap((s) => s.ends)]).concat(0);
+    const effects = (f) => [...f.sides.map((side) => side.effect), ...f.steps.flatMap((s) => s.ends)];
+    const all = found.flatMap(effects).concat(0);
     const [low, high] = [Math.min(...all), Math.max(...all)];
     const pad = (high - low || 1) * 0.08;
     const range = {

@@ -18,7 +18,8 @@ function columnPicture(view, column, { selected, cuts = [], e = 0 }) {
   // The last bins are of special codes, and the very last one of missing values; those without rows are not drawn.
   const codes = summary.special || [];
   const bins = summary.bins.slice(0, -1 - codes.length);
-  const beside = [...codes.map((text, k) => ({ text, value: column.special[k].value })), { text: 'missing', value: null }];
+  const ofCodes = codes.map((text, k) => ({ text, value: column.special[k].value }));
+  const beside = [...ofCodes, { text: 'missing', value: null }];
   const sides = beside
     .map((side, k) => ({ ...side, bin: summary.bins[bins.length + k] }))
     .filter((side) => side.bin.rows > 0);
@@ -60,8 +61,10 @@ function columnPicture(view, column, { selected, cuts = [], e = 0 }) {
   const my = linear(least, largest, top + upper, top + 4);
   const at = (i) => (i < bins.length ? (place(i)[0] + place(i)[1]) / 2 : sideAt(i) + roomSide / 2);
   const isIn = (i) => (i < bins.length ? selected(valueOf(i), i) : selected(sides[i - bins.length].value, -1));
-  const what = (i) =>
-    i >= bins.length ? sides[i - bins.length].text : edges ? `${rounded(edges[i], 4)} to ${rounded(edges[i + 1], 4)}` : texts[i];
+  const what = (i) => {
+    if (i >= bins.length) return sides[i - bins.length].text;
+    return edges ? `${rounded(edges[i], 4)} to ${rounded(edges[i + 1], 4)}` : texts[i];
+  };
   const node = svg('svg', {
     viewBox: `0 0 ${width} ${height}`,
     width,

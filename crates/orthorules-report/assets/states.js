@@ -65,7 +65,8 @@ class States {
     const inside = (i) => {
       const cut = cutOf(condition);
       const place = cut ? this.cuts.findIndex((c) => c[0] === cut[0] && c[1] === cut[1]) : -1;
-      return condition.op === '<=' ? i <= place : condition.op === '>=' ? i > place : ['present', 'is not'].includes(condition.op);
+      if (condition.op === '<=') return i <= place;
+      return condition.op === '>=' ? i > place : ['present', 'is not'].includes(condition.op);
     };
     const of = (state, i) => (this.numeric ? inside(i) : holds(condition, this.column, state.levels[0]));
     const own = this.numeric && this.known ? inside(this.now) : holds(condition, this.column, this.from);
