@@ -117,7 +117,7 @@ class BaseRules(DiffMixin, EditMixin, EvalMixin, HtmlMixin, LookMixin, SavedMixi
             return {}
         if not hasattr(given, "items"):
             raise TypeError(f"special must be a dict of column names to codes and names, got {type(given).__name__}")
-        listed = {}
+        listed: dict[str, list[tuple[float, str]]] = {}
         for column, codes in given.items():
             if not hasattr(codes, "items"):
                 raise TypeError(f"special[{column!r}] must be a dict of numbers to names, got {type(codes).__name__}")
