@@ -167,7 +167,7 @@ fn row() -> impl Strategy<Value = Row> {
     let number = || prop_oneof![(-6i8..7).prop_map(|x| Given::Number(f64::from(x) / 4.0)), Just(Given::Missing)];
     // A number that is a special code is that code.
     let code_of = |given: &Given| SPECIAL.into_iter().find(|(code, _)| Given::Number(*code) == *given);
-    let named = |given: Given| code_of(&given).map_or(given, |(_, name)| Given::Special(name.into()));
+    let named = move |given: Given| code_of(&given).map_or(given, |(_, name)| Given::Special(name.into()));
     let level = prop::sample::select(vec!["a", "b", "c", "new"]);
     let level = prop_oneof![level.prop_map(|l| Given::Level(l.into())), Just(Given::Missing)];
     let flag = prop::sample::select(vec!["false", "true"]).prop_map(|l| Given::Level(l.into()));
