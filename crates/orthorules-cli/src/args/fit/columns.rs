@@ -1,6 +1,6 @@
 //! The flags that say which column plays which part.
 
-use super::values::{Codes, NameList, names, ordered, special};
+use super::values::{CodeList, NameList, names, ordered, special};
 use crate::args::NotationArgs;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -46,7 +46,7 @@ pub(crate) struct ColumnArgs {
     /// Numbers of a column that stand for words, as income=-9:refused|-8:unknown; no threshold sees them, and a rule
     /// can say that income is refused; repeat it for other columns (default: none)
     #[arg(long, value_name = "COL=VALUE:NAME|…", value_parser = special)]
-    special: Vec<(String, Codes)>,
+    special: Vec<(String, CodeList)>,
     /// What becomes of columns of dates: columns of their parts, as order_date.month, or off to leave them out
     #[arg(long, value_name = "parts|off", default_value = "parts", value_parser = ["parts", "off"],
           hide_possible_values = true)]

@@ -66,17 +66,17 @@ pub(super) fn ordered(text: &str) -> Result<(String, Vec<String>), String> {
 
 /// Special codes of a column.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Codes(pub(crate) Vec<SpecialCode>);
+pub(crate) struct CodeList(pub(crate) Vec<SpecialCode>);
 
 /// `COL=VALUE:NAME|…`. A name in double quotes may hold `=`.
-pub(super) fn special(text: &str) -> Result<(String, Codes), String> {
+pub(super) fn special(text: &str) -> Result<(String, CodeList), String> {
     let (quoted, rest) = unquoted(text)?;
     let (name, codes) = rest.split_once('=').ok_or("must be COL=VALUE:NAME|…, as income=-9:refused|-8:unknown")?;
     let name = quoted.unwrap_or_default() + name;
     if name.is_empty() {
         return Err("must be COL=VALUE:NAME|…, as income=-9:refused|-8:unknown".into());
     }
-    Ok((name, Codes(SpecialCode::list(codes)?)))
+    Ok((name, CodeList(SpecialCode::list(codes)?)))
 }
 
 /// Names from one `COL,…`.

@@ -15,38 +15,38 @@ const CODES: [(f64, &str); 2] = [(-9.0, "refused"), (40.0, "unknown")];
 
 /// One value of the column with codes.
 #[derive(Clone, Copy)]
-enum Value {
+enum CodedValue {
     Number(f64),
     Code(usize),
     Missing,
 }
 
 /// The rows of a table.
-struct Rows {
-    x: Vec<Value>,
+struct RowsWithCodes {
+    x: Vec<CodedValue>,
     u: Vec<f64>,
     level: Vec<usize>,
     y: Vec<f64>,
 }
 
-fn rows(random: &mut SplitMix64, task: &str, has_missing: bool) -> Rows {
+fn rows(random: &mut SplitMix64, task: &str, has_missing: bool) -> RowsWithCodes {
     let count = 60 + random.below(80);
     let value = |random: &mut SplitMix64| match random.below(10) {
-        0 | 1 => Value::Code(0),
-        2 => Value::Code(1),
-        3 if has_missing => Value::Missing,
+        0 | 1 => CodedValue::Code(0),
+        2 => CodedValue::Code(1),
+        3 if has_missing => CodedValue::Missing,
         // Some lie on either side of the code 40.
-        _ => Value::Number((random.uniform() * 400.0).round() / 4.0 + 0.1),
+        _ => CodedValue::Number((random.uniform() * 400.0).round() / 4.0 + 0.1),
     };
-    let x: Vec<Value> = (0..count).map(|_| value(random)).collect();
+    let x: Vec<CodedValue> = (0..count).map(|_| value(random)).collect();
     let u: Vec<f64> = (0..count).map(|_| random.below(30) as f64).collect();
     let level: Vec<usize> = (0..count).map(|_| random.below(4)).collect();
     let y = (0..count).map(|r| {
         let of_x = match x[r] {
-            Value::Number(x) => 0.03 * x,
-            Value::Code(0) => 2.5,
-            Value::Code(_) => -1.0,
-            Value::Missing => 0.5,
+            CodedValue::Number(x) => 0.03 * x,
+            CodedValue::Code(0) => 2.5,
+            CodedValue::Code(_) => -1.0,
+            CodedValue::Missing => 0.5,
         };
         let noisy = of_x + f64::from(u8::from(u[r] > 12.0 && level[r] == 1)) * 2.0 + 0.7 * random.normal();
         match task {
@@ -58,10 +58,10 @@ fn rows(random: &mut SplitMix64, task: &str, has_missing: bool) -> Rows {
         }
     });
     let y = y.collect();
-    Rows { x, u, level, y }
+    RowsWithCodes { x, u, level, y }
 }
 
-impl Rows {
+impl RowsWithCodes {
     fn table(&self, first: Vec<Column>) -> Table {
         let others = [
             Column::new("u", Values::numbers(self.u.clone())),
@@ -73,21 +73,21 @@ impl Rows {
 
     /// The table with codes among the numbers.
     fn coded(&self) -> Table {
-        let number = |value: &Value| match *value {
-            Value::Number(x) => x,
-            Value::Code(code) => CODES[code].0,
-            Value::Missing => f64::NAN,
+        let number = |value: &CodedValue| match *value {
+            CodedValue::Number(x) => x,
+            CodedValue::Code(code) => CODES[code].0,
+            CodedValue::Missing => f64::NAN,
         };
         self.table(vec![Column::new("x", Values::numbers(self.x.iter().map(number)))])
     }
 
     /// The table with numbers alone, and what is not one in a column of categories.
     fn by_hand(&self) -> Table {
-        let number = |value: &Value| if let Value::Number(x) = *value { x } else { f64::NAN };
-        let level = |value: &Value| match *value {
-            Value::Number(_) => Some("number"),
-            Value::Code(code) => Some(CODES[code].1),
-            Value::Missing => None,
+        let number = |value: &CodedValue| if let CodedValue::Number(x) = *value { x } else { f64::NAN };
+        let level = |value: &CodedValue| match *value {
+            CodedValue::Number(_) => Some("number"),
+            CodedValue::Code(code) => Some(CODES[code].1),
+            CodedValue::Missing => None,
         };
         self.table(vec![
             Column::new("x", Values::numbers(self.x.iter().map(number))),
