@@ -36,7 +36,7 @@ pub(crate) struct TrendColumn<'a> {
     zero: f64,
     /// Two standard deviations of the clipped numbers.
     scale: f64,
-    /// Of each bin, the mean of the clipped numbers, from `zero` on and on the scale; 0 where it has no row.
+    /// Of each bin of numbers, the mean of the clipped ones, from `zero` on and on the scale; 0 where it has no row.
     pub(crate) means: Vec<f64>,
     /// After each bin but the last, where a hinge may bend that goes up from there, and one that goes down.
     bends: Vec<Option<[f64; 2]>>,
@@ -113,7 +113,7 @@ impl<'a> TrendColumn<'a> {
         let mean_of = |(sum, weight): (&f64, &f64)| {
             if *weight > 0.0 { (sum / weight + middle - zero) / scale } else { 0.0 }
         };
-        let means: Vec<f64> = sums.iter().zip(&weights).take(binned.bins).map(mean_of).collect();
+        let means: Vec<f64> = sums.iter().zip(&weights).take(binned.ordinary()).map(mean_of).collect();
         let bends = (0..binned.ordinary().saturating_sub(1)).map(|bin| bend(&binned.scale, bin, (low, high))).collect();
         Some(Self { column, name, numbers, low, high, zero, scale, means, bends, given: Vec::new() })
     }

@@ -199,7 +199,7 @@ fn codes_are_no_numbers() {
             Roles { target: "y".into(), task: Some("regression".parse().unwrap()), special, ..Roles::default() };
         let problem = Problem::new(Table::new(columns.collect()).unwrap(), &roles).unwrap();
         let model = fit(&problem, &params, &Silent).unwrap().model;
-        let number = format!("\"value\": {}", crate::base::decimal::plain(by));
+        let number = format!("\"value\": {by:?}");
         model.to_json().replace(&number, "\"value\": CODE")
     };
     let first = moved(-9.0);
