@@ -80,8 +80,14 @@ impl Division {
 fn decoded(problem: &Problem, columns: &[BinnedColumn], numbers: &[Vec<f64>]) -> Result<Table> {
     let values = |(place, (spec, column)): (usize, (ColumnSpec, &BinnedColumn))| {
         let known = numbers.get(place).filter(|numbers| !numbers.is_empty());
-        let values = known.map_or_else(|| column.decoded(spec.kind), |known| Values::numbers(known.iter().copied()));
-        Column { date: spec.date, ..Column::new(spec.name, values) }
+        let values = match (known, column.decoded(spec.kind)) {
+            // Special codes are none of the numbers that terms grow with.
+            (Some(known), Values::Numeric(codes)) => {
+                Values::numbers(known.iter().zip(codes.iter()).map(|(&x, &code)| if x.is_nan() { code } else { x }))
+            }
+            (_, decoded) => decoded,
+        };
+        Column { date: spec.date, special: spec.special, ..Column::new(spec.name, values) }
     };
     problem.table_of(problem.specs().into_iter().zip(columns).enumerate().map(values).collect())
 }
