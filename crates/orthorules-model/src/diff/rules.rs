@@ -135,6 +135,8 @@ fn family(op: Op) -> u8 {
         Op::Ne | Op::NotIn => 3,
         Op::Missing => 4,
         Op::Present => 5,
+        Op::Is => 6,
+        Op::IsNot => 7,
     }
 }
 

@@ -53,7 +53,7 @@ pub(super) fn presence(column: &ColumnSpec, op: Op) -> Condition {
 }
 
 /// Whether it is a special code of the column.
-pub(super) fn special(column: &ColumnSpec, op: Op, written: &Written, cursor: &TextCursor) -> Result<Condition> {
+pub(super) fn special(column: &ColumnSpec, op: Op, written: &WrittenValue, cursor: &TextCursor) -> Result<Condition> {
     let names = || column.special.iter().map(|code| code.name.as_str());
     if names().any(|name| name == written.text) {
         return Ok(condition(column, op, Some(Operand::Text(written.text.clone()))));
