@@ -31,8 +31,9 @@ pub(crate) fn run(args: &AlternativesArgs) -> Result<Output, Failure> {
 
 /// A cost in per cent, with its sign.
 fn cost(part: f64) -> String {
-    let text = decimal::readable(100.0 * part, 3);
-    if part >= 0.0 { format!("+{text}%") } else { format!("{text}%") }
+    let percent = 100.0 * part;
+    // What rounds to nothing has no sign.
+    if percent.abs() < 0.005 { "0.00%".into() } else { format!("{percent:+.2}%") }
 }
 
 fn describe(found: &Alternatives) -> String {

@@ -71,7 +71,8 @@ fn value(parameter: &Parameter, random: &mut SplitMix64) -> String {
 }
 
 /// Flags about columns and reading.
-const ROLES: [&[&str]; 12] = [
+const ROLES: [&[&str]; 13] = [
+    &["--special=it's=0:none at all|19:it's = \"most\"", "--special=\"d=1\"=3:three"],
     &["--weight=w"],
     &["--offset=o"],
     &["--cv-groups=g", "--cv=3"],

@@ -7,6 +7,9 @@ use std::collections::BTreeMap;
 /// Flags that stand once for each text of a list. The values of other lists are separated by commas.
 const REPEATED: [&str; 2] = ["require", "forbid"];
 
+/// The option of special codes.
+pub(super) const SPECIAL: &str = "special";
+
 /// Characters that shells take as they are.
 fn is_safe(c: char) -> bool {
     c.is_ascii_alphanumeric() || "-_./,:=+@%".contains(c)
@@ -70,6 +73,10 @@ fn flags(name: &str, value: &Value) -> Vec<String> {
             groups.iter().map(|group| flag(name, &listed(group))).collect()
         }
         Value::Array(_) => vec![flag(name, &listed(value))],
+        Value::Object(columns) if name == SPECIAL => {
+            let of_column = |(column, codes): (&String, &Value)| flag(name, &with_codes(column, codes));
+            columns.iter().map(of_column).collect()
+        }
         Value::Object(columns) if columns.values().all(Value::is_array) => {
             let of_column = |(column, values): (&String, &Value)| flag(name, &of_column(column, values));
             columns.iter().map(of_column).collect()
@@ -85,11 +92,23 @@ fn flags(name: &str, value: &Value) -> Vec<String> {
     }
 }
 
+/// The name of a column before an equals sign.
+fn before_equals(column: &str) -> String {
+    if column.contains('=') { quoted(column) } else { item(column) }
+}
+
+/// `COL=-9:refused|-8:unknown` of pairs.
+fn with_codes(column: &str, codes: &Value) -> String {
+    let code = |pair: &Value| format!("{}:{}", plain(&pair[0]), plain(&pair[1]));
+    let codes: Vec<String> = codes.as_array().into_iter().flatten().map(code).collect();
+    format!("{}={}", before_equals(column), codes.join("|"))
+}
+
 /// `COL=1,2` of numbers, `COL=low<high` of texts.
 fn of_column(column: &str, values: &Value) -> String {
     let values = values.as_array().map_or(&[][..], Vec::as_slice);
     let sign = if values.iter().any(Value::is_string) { "<" } else { "," };
-    let name = if column.contains('=') { quoted(column) } else { item(column) };
+    let name = before_equals(column);
     format!("{name}={}", values.iter().map(plain).collect::<Vec<_>>().join(sign))
 }
 

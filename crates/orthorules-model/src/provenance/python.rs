@@ -1,5 +1,6 @@
 //! A fit as lines of Python.
 
+use super::command::SPECIAL;
 use super::{FROM, MODEL, Provenance, TABLE};
 use crate::data::problem::Task;
 use crate::data::table::{Kind, MISSING_WORDS};
@@ -49,8 +50,12 @@ impl Provenance {
         }
         for (name, value) in self.options.iter().filter(|(name, _)| !OF_TABLE.contains(&name.as_str())) {
             let renamed = RENAMED.iter().find(|(own, _)| own == name).map_or(name.as_str(), |(_, python)| python);
-            let is_without = name == "cv" && value == "none";
-            parameters.push(format!("{renamed}={}", if is_without { "None".to_owned() } else { literal(value) }));
+            let told = match name.as_str() {
+                "cv" if value == "none" => "None".to_owned(),
+                SPECIAL => codes(value),
+                _ => literal(value),
+            };
+            parameters.push(format!("{renamed}={told}"));
         }
         let mut given = vec!["X".to_owned(), column(&model.target)];
         for (argument, option) in
@@ -122,6 +127,17 @@ fn label_of(label: &str, kind: Option<Kind>) -> String {
         Some(Kind::Boolean) => if label == "true" { "True" } else { "False" }.to_owned(),
         _ => literal(&json!(label)),
     }
+}
+
+/// Special codes as Python takes them: `{"income": {-9.0: "refused"}}`.
+fn codes(columns: &Value) -> String {
+    let code = |pair: &Value| format!("{}: {}", literal(&pair[0]), literal(&pair[1]));
+    let of_column = |(column, codes): (&String, &Value)| {
+        let codes: Vec<String> = codes.as_array().into_iter().flatten().map(code).collect();
+        format!("{}: {{{}}}", json!(column), codes.join(", "))
+    };
+    let columns: Vec<String> = columns.as_object().into_iter().flatten().map(of_column).collect();
+    format!("{{{}}}", columns.join(", "))
 }
 
 /// A value as Python spells it.

@@ -9,6 +9,7 @@ use crate::data::outline::Outline;
 use crate::data::problem::{Problem, Roles, Task};
 use crate::data::row_content::RowContent;
 use crate::data::schema::ColumnSpec;
+use crate::data::special::SpecialCode;
 use crate::data::table::Kind;
 use crate::engine::targets::local::row_content;
 use crate::model::Model;
@@ -122,6 +123,7 @@ fn of_roles(roles: &Roles, outline: &Outline, rows: &RowContent) -> BTreeMap<Str
         ("ignore", list(&roles.ignore)),
         ("categorical", list(&roles.categorical)),
         ("ordered", (!ordered.is_empty()).then(|| json!(ordered))),
+        ("special", special(roles)),
         ("dates", roles.without_dates.then(|| json!("off"))),
         ("drop_missing_target", roles.drop_missing_target.then(|| json!(true))),
         ("na_values", list(&notation.na_values)),
@@ -129,6 +131,14 @@ fn of_roles(roles: &Roles, outline: &Outline, rows: &RowContent) -> BTreeMap<Str
         ("decimal", notation.decimal_comma.then(|| json!(","))),
     ];
     options.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+}
+
+/// Special codes of columns, as pairs of number and name.
+fn special(roles: &Roles) -> Option<Value> {
+    let pairs = |codes: &Vec<SpecialCode>| codes.iter().map(|code| json!([code.value, code.name])).collect::<Vec<_>>();
+    let columns: BTreeMap<&String, Vec<Value>> =
+        roles.special.iter().map(|(name, codes)| (name, pairs(codes))).collect();
+    (!columns.is_empty()).then(|| json!(columns))
 }
 
 /// The task that the target would be taken for by itself; nothing where that is not known, since offsets were taken

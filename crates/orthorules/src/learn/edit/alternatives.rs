@@ -2,7 +2,7 @@
 //!
 //! Each rule of the chosen size is taken out, and the search lists the best rules of at most its length to add to the
 //! others. Of each of the best the whole ensemble is fitted again. What covers nearly the same rows as one before it is
-//! left out.
+//! left out, and so is the opposite of the rule.
 
 use super::{EditOptions, Session, search};
 use crate::base::error::{Error, Result};
@@ -29,6 +29,8 @@ const LISTED: usize = 40;
 const FITTED: usize = 24;
 /// Rules that share at least this part of the rows that they cover together are near copies.
 const NEAR: f64 = 0.9;
+/// Risks that differ by less than this part are those of one ensemble.
+const SAME_RISK: f64 = 1e-6;
 /// Ensembles whose risk is higher by at most this part are as good.
 const AS_GOOD: f64 = 0.01;
 
@@ -251,6 +253,10 @@ impl<'s> RuleSearch<'s> {
             let rows = covers(first + place);
             let shared_rows = shared(&own, &rows);
             let cost = risk / self.risk - 1.0;
+            // Beside an intercept the opposite of a rule says nothing else than the rule.
+            if cost.abs() < SAME_RISK && own.iter().zip(&rows).all(|(own, other)| own != other) {
+                continue;
+            }
             found.push((Alternative { rule: candidate.to_string(), risk, cost, shared_rows, near_copies: 0 }, rows));
         }
         found.sort_by(|(a, _), (b, _)| a.risk.total_cmp(&b.risk));

@@ -200,16 +200,18 @@ fn alternatives_are_those_of_brute_force() {
                 let activations = Activations::new(&one, &table).unwrap();
                 (0..table.rows()).map(|r| activations.fires(0, k, r)).collect::<Vec<bool>>()
             };
+            let own = rows_of(&of_rule.rule);
             let listed: Vec<Vec<bool>> = of_rule.alternatives.iter().map(|other| rows_of(&other.rule)).collect();
             for (other, rows) in of_rule.alternatives.iter().zip(&listed) {
                 let wanted = with(rows);
                 assert!((other.risk - wanted).abs() <= 1e-8 * wanted, "{} {wanted}", other.risk);
                 assert!((other.cost - (other.risk / told.risk - 1.0)).abs() < 1e-12);
+                assert!(rows.iter().zip(&own).any(|(row, own)| row == own), "the opposite of {}", of_rule.rule);
                 compared += 1;
             }
-            let own = rows_of(&of_rule.rule);
+            let is_opposite = |rows: &Vec<bool>| rows.iter().zip(&own).all(|(row, own)| row != own);
             let taken = |rows: &Vec<bool>| {
-                *rows == own || columns.iter().any(|x| x.iter().zip(rows).all(|(x, &y)| (*x == 1.0) == y))
+                *rows == own || is_opposite(rows) || columns.iter().any(|x| x.iter().zip(rows).all(|(x, &y)| (*x == 1.0) == y))
             };
             let others: Vec<(f64, &Vec<bool>)> =
                 every.iter().filter(|rows| !taken(rows)).map(|rows| (with(rows), rows)).collect();

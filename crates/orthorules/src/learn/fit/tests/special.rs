@@ -5,9 +5,9 @@ use crate::data::problem::{Problem, Roles};
 use crate::data::special::SpecialCode;
 use crate::data::table::{Column, Table, Values};
 use crate::learn::fit::fit;
-use crate::model::Model;
 use crate::model::observer::Silent;
 use crate::model::predict::Activations;
+use crate::model::{Model, Size};
 use crate::params::{MaxBins, Monotone, Params, PathKind, Search, Terms};
 use std::collections::BTreeMap;
 
@@ -131,15 +131,34 @@ fn params(random: &mut SplitMix64, task: &str) -> [Params; 2] {
     [coded, by_hand]
 }
 
-/// The rows that satisfy a rule, or what a trend is of each row.
-fn amounts(model: &Model, table: &Table) -> Vec<Vec<f64>> {
-    let activations = Activations::new(model, table).unwrap();
-    let of_list = |l: usize| {
-        let of_rule = move |k: usize| (l, k);
-        (0..model.lists[l].rules.len()).map(of_rule)
+/// What tells a rule of either model: the bits of what it is for each row, the rows that it covers, and its complexity.
+type Term = (Vec<u64>, u64, usize);
+
+/// The terms of a size, in an order that names of columns do not change.
+fn terms(model: &Model, (list, size): (usize, &Size), activations: &Activations) -> Vec<Term> {
+    let rows = model.rows.unwrap_or_default() as usize;
+    let term = |k: usize| {
+        let rule = &model.lists[list].rules[k];
+        let amounts = (0..rows).map(|row| activations.amount(list, k, row).to_bits()).collect();
+        (amounts, rule.covered, rule.complexity())
     };
-    let rules = (0..model.lists.len()).flat_map(of_list);
-    rules.map(|(l, k)| (0..table.rows()).map(|row| activations.amount(l, k, row)).collect()).collect()
+    let mut terms: Vec<Term> = size.members().map(term).collect();
+    terms.sort_unstable();
+    terms
+}
+
+/// Both models have the same sizes: terms of the same rows, and the same risks.
+fn assert_alike(models: [&Model; 2], tables: &[Table; 2], told: &str) {
+    let activations = [0, 1].map(|which| Activations::new(models[which], &tables[which]).unwrap());
+    assert_eq!(models[0].lists.len(), models[1].lists.len(), "{told}");
+    for (place, (own, other)) in models[0].lists.iter().zip(&models[1].lists).enumerate() {
+        assert_eq!(own.sizes.len(), other.sizes.len(), "{told}");
+        for (a, b) in own.sizes.iter().zip(&other.sizes) {
+            assert!((a.train_risk - b.train_risk).abs() <= 1e-9 * a.train_risk.abs().max(1e-9), "{told}");
+            let [a, b] = [(0, a), (1, b)].map(|(which, size)| terms(models[which], (place, size), &activations[which]));
+            assert_eq!(a, b, "{told}");
+        }
+    }
 }
 
 #[test]
@@ -157,20 +176,7 @@ fn codes_are_like_a_column_of_categories_made_by_hand() {
         };
         let models = [learned(&tables[0], &coded, true), learned(&tables[1], &by_hand, false)];
         let told = format!("round {round}, {task}: {coded:?}");
-        assert_eq!(amounts(&models[0], &tables[0]), amounts(&models[1], &tables[1]), "{told}");
-        for (own, other) in models[0].lists.iter().zip(&models[1].lists) {
-            let complexities =
-                |list: &crate::model::RuleList| list.sizes.iter().map(|s| s.complexity).collect::<Vec<_>>();
-            assert_eq!(complexities(own), complexities(other), "{told}");
-            for (own, other) in own.sizes.iter().zip(&other.sizes) {
-                let scale = own.train_risk.abs().max(1e-9);
-                assert!((own.train_risk - other.train_risk).abs() <= 1e-9 * scale, "{told}");
-            }
-            for (own, other) in own.rules.iter().zip(&other.rules) {
-                assert!((own.value - other.value).abs() <= 1e-9 * own.value.abs().max(1e-9), "{told}");
-                assert_eq!(own.covered, other.covered, "{told}");
-            }
-        }
+        assert_alike([&models[0], &models[1]], &tables, &told);
         named += models[0].all_rules().filter(|rule| rule.to_string().contains(" is ")).count();
         let again = Model::from_json(&models[0].to_json()).unwrap();
         assert_eq!(again.to_json(), models[0].to_json());
@@ -198,7 +204,8 @@ fn codes_are_no_numbers() {
         let roles =
             Roles { target: "y".into(), task: Some("regression".parse().unwrap()), special, ..Roles::default() };
         let problem = Problem::new(Table::new(columns.collect()).unwrap(), &roles).unwrap();
-        let model = fit(&problem, &params, &Silent).unwrap().model;
+        // The command that makes the model names the numbers.
+        let model = Model { provenance: None, ..fit(&problem, &params, &Silent).unwrap().model };
         let number = format!("\"value\": {by:?}");
         model.to_json().replace(&number, "\"value\": CODE")
     };
