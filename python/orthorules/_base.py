@@ -300,19 +300,8 @@ class BaseRules(DiffMixin, EditMixin, EvalMixin, HtmlMixin, LookMixin, SavedMixi
         given = self._given_folds(y, groups)
         if given is not None:
             groups = given[1]
-        taken = {*self._names(), target}
-        names: dict[str, str | None] = {}
         roles = {"sample_weight": weight, "exposure": exposure, "offset": offset, "groups": groups}
-        for name, values in roles.items():
-            if values is None:
-                names[name] = None
-                continue
-            if name == "groups":
-                values = np.unique(values, return_inverse=True)[1]
-            free = _frame.free_name(getattr(values, "name", None), name, taken)
-            taken.add(free)
-            table.add(free, np.asarray(values, dtype=np.float64))
-            names[name] = free
+        names = self._add_roles(table, target, roles)
         if self.on_interrupt not in ("raise", "keep"):
             raise ValueError(f"on_interrupt must be 'raise' or 'keep', got {self.on_interrupt!r}")
         progress = Progress(int(self.verbose), squared=task == "regression") if self.verbose else None
@@ -344,6 +333,22 @@ class BaseRules(DiffMixin, EditMixin, EvalMixin, HtmlMixin, LookMixin, SavedMixi
         self.interrupted_ = interrupted
         for note in notes:
             tell(note)
+
+    def _add_roles(self, table: _native.Table, target: str, roles: dict[str, Any]) -> dict[str, str | None]:
+        """Adds columns with other parts than features to `table`, and says how they are called there."""
+        taken = {*self._names(), target}
+        names: dict[str, str | None] = {}
+        for name, values in roles.items():
+            if values is None:
+                names[name] = None
+                continue
+            if name == "groups":
+                values = np.unique(values, return_inverse=True)[1]
+            free = _frame.free_name(getattr(values, "name", None), name, taken)
+            taken.add(free)
+            table.add(free, np.asarray(values, dtype=np.float64))
+            names[name] = free
+        return names
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")

@@ -80,8 +80,8 @@ class RuleClassifier(ClassifierParameters, ClassifierMixin, BaseRules):  # type:
             Rows that take no part in the fit. `eval_risks_` is the risk of every size on them. A tuple may go on with
             weights: (X, y, sample_weight).
         from_model : fitted estimator or path of a model, optional
-            The fit goes on from its rules and trends: they stay, with weights that are fitted to X and y, and the search
-            goes on around them. `moved_` tells how weights moved.
+            The fit goes on from its rules and trends: they stay, with weights that are fitted to X and y, and the
+            search goes on around them. `moved_` tells how weights moved.
         """
         required(self, y)
         name = getattr(y, "name", None)

@@ -167,8 +167,8 @@ class EditMixin:
 
     @property
     def provenance_(self) -> dict[str, Any] | None:
-        """Where the model comes from: "version", "options" that were not at their defaults, "table" with "fingerprint" and
-        "rows", and "command" and "python", which make the same file again. None if its file does not tell.
+        """Where the model comes from: "version", "options" that were not at their defaults, "table" with "fingerprint"
+        and "rows", and "command" and "python", which make the same file again. None if its file does not tell.
         """
         self._parts()  # type: ignore[attr-defined]
         told = _native.provenance(self._model)

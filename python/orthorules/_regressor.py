@@ -78,8 +78,8 @@ class RuleRegressor(RegressorParameters, RegressorMixin, BaseRules):  # type: ig
             A part of the score that is known, with weight 1. With squared loss y is predicted as offset plus the sum of
             weights; with Poisson and gamma loss exp(offset) multiplies the mean, as exposure does.
         from_model : fitted estimator or path of a model, optional
-            The fit goes on from its rules and trends: they stay, with weights that are fitted to X and y, and the search
-            goes on around them. `moved_` tells how weights moved.
+            The fit goes on from its rules and trends: they stay, with weights that are fitted to X and y, and the
+            search goes on around them. `moved_` tells how weights moved.
         """
         if self.loss not in _TASKS:
             raise ValueError(f"loss must be 'squared', 'poisson' or 'gamma', got {self.loss!r}")

@@ -7,7 +7,7 @@ use orthorules::model::SizeName;
 use orthorules::model::diff::ModelDiff;
 use pyo3::prelude::*;
 
-/// What changed from one model to another, each at the size with this many rules and this complexity, as a JSON document.
+/// What changed from one model to another, as a JSON document: each at its largest size of at most this complexity.
 /// `tables` has the rows as either model reads them.
 #[pyfunction]
 #[pyo3(signature = (before, after, sizes, tables = None, examples = 5))]

@@ -17,7 +17,7 @@ const MOST_REASONS: usize = 4;
 
 /// `diff --json`.
 #[derive(Serialize)]
-struct Document<'d> {
+struct DiffDocument<'d> {
     status: &'static str,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     exceeded: &'d [String],
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Done, Failure> {
         (true, true) => ("ok", DONE),
     };
     let output = if args.json {
-        Output::json(&Document { status, exceeded: &exceeded, diff: &diff })
+        Output::json(&DiffDocument { status, exceeded: &exceeded, diff: &diff })
     } else {
         Output::Text(describe(&after, &diff, &exceeded))
     };

@@ -211,7 +211,7 @@ fn answer<'m>(model: &'m Model, predictions: &Predictions, i: usize) -> RowPredi
 }
 
 fn describe(text: &mut String, model: &Model, row: &ExplainedRow) {
-    let heading = text::clean(&format!("ExplainedRow {}: {}", row.number, sentence(model, row)));
+    let heading = text::clean(&format!("Row {}: {}", row.number, sentence(model, row)));
     let _ = writeln!(text, "{}", text::styled(BOLD, &heading));
     if !row.values.is_empty() {
         let value = |v: &Value| match v {

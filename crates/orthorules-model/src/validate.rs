@@ -19,8 +19,8 @@ impl Model {
         self.check_resamples()
     }
 
-    /// Whether cross-validation, bootstrap and provenance are about this model, whose rules have been checked and complexities
-    /// counted.
+    /// Whether cross-validation, bootstrap and provenance are about this model, whose rules have been checked and
+    /// complexities counted.
     pub(super) fn check_resamples(&self) -> Result<()> {
         if let Some(why) = self.provenance.as_ref().and_then(|provenance| provenance.wrong(self)) {
             return Err(Error::Model(format!("provenance: {why}")));

@@ -38,8 +38,8 @@ function ledgerNodes(view) {
     el(
       'p',
       { class: 'dim caption' },
-      `What experts changed after the fit, in order. Risks are the mean ${view.model.document.loss} loss of the chosen ` +
-        'size on the table of the edit, before and after it.',
+      `What experts changed after the fit, in order. Risks are the mean ${view.model.document.loss} loss of the ` +
+        'chosen size on the table of the edit, before and after it.',
     ),
     el(
       'div',

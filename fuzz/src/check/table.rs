@@ -81,7 +81,13 @@ pub(super) fn with(path: &Path, understood: &Understood, folder: &Path) -> Verdi
             // Of a damaged file, one way of reading may meet what the other does not need.
             (Ok(_), Err(error)) | (Err(error), Ok(_)) if is_damage(&error) => return refused(&error),
             (Ok(_), Err(error)) => return Err(format!("only in memory: {error}")),
-            (Err(error), Ok(_)) => return Err(format!("only streamed: {error}")),
+            // What a task and parameters exclude is told before the codes are made, or else by the fit.
+            (Err(error), Ok((problem, _))) => {
+                return match in_memory(&problem) {
+                    Err(other) if same_fault(&error, &other) => refused(&error),
+                    _ => Err(format!("only streamed: {error}")),
+                };
+            }
         }
     };
     values::survives_its_file(&model, folder)?;

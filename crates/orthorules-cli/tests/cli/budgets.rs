@@ -104,8 +104,11 @@ fn budgets_that_make_no_sense_are_refused() {
         (&["--max-columns=-1"], "must be"),
         (&["--max-cost=5"], "max_cost needs column_cost"),
         (&["--column-cost=mri=5"], "column_cost needs max_cost"),
-        (&["--column-cost=mri=-5", "--max-cost=5"], "column_cost must be numbers of at least 0, got -5 for \"mri\""),
-        (&["--column-cost=mri=nan", "--max-cost=5"], "column_cost must be numbers of at least 0, got NaN for \"mri\""),
+        (&["--column-cost=mri=-5", "--max-cost=5"], "--column-cost must be numbers of at least 0, got -5 for \"mri\""),
+        (
+            &["--column-cost=mri=nan", "--max-cost=5"],
+            "--column-cost must be numbers of at least 0, got NaN for \"mri\"",
+        ),
         (&["--column-cost=mri=5", "--max-cost=nan"], "max_cost must be a number from 0 to 1e100"),
         (&["--column-cost=mri=5", "--max-cost=-1"], "max_cost must be a number from 0 to 1e100"),
         (&["--column-cost=mrt=5", "--max-cost=5"], "column_cost \"mrt\": no such column"),

@@ -17,8 +17,8 @@ fn a_model_does_not_differ_from_itself() {
     for (table, flags) in [
         ("p.csv", &["--target=survived"][..]),
         ("h.csv", &["--target=price", "--terms=hinge"]),
-        ("f.csv", &["--target=species"]),
-        ("f.csv", &["--target=species", "--multiclass=one-vs-rest"]),
+        ("f.csv", &["--target=kind"]),
+        ("f.csv", &["--target=kind", "--multiclass=one-vs-rest"]),
     ] {
         sandbox.ok(&[&["fit", table, "-o", "m.json"], flags].concat());
         let alone = sandbox.ok(&["diff", "m.json", "m.json"]);

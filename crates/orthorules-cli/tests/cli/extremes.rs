@@ -132,7 +132,7 @@ fn the_help_tells_every_range() {
         let words = range.words.trim_start_matches("a number ").get(1..).unwrap();
         assert!(entry.contains(words), "{flag}: {words}: {entry}");
     }
-    assert_eq!(ranges, 11);
+    assert_eq!(ranges, 12);
 }
 
 /// A format's width, a terminal's and a table's layout all have their ends.

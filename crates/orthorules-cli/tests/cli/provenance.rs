@@ -55,6 +55,7 @@ fn value(parameter: &Parameter, random: &mut SplitMix64) -> String {
         ("forbid", _) => ["-k", "it's & a,b", "\"it's\" >= 3"][random.below(3)].into(),
         ("interactions", _) => "it's,\"a,b\";\"$(x) y\"".into(),
         (_, ParameterKind::NumbersByColumn) => "it's=3,11.5".into(),
+        (_, ParameterKind::NumberByColumn) => "it's=1,\"a,b\"=2".into(),
         (_, ParameterKind::DirectionByColumn) => ["it's=+1", "\"it's=+1\"", "d=1=-1"][random.below(3)].into(),
         (_, ParameterKind::Choice(names)) => names[random.below(names.len())].into(),
         (_, ParameterKind::Whole | ParameterKind::WholeOr(_)) => {

@@ -57,7 +57,8 @@ pub struct ScoreChange {
     pub intercept_before: Option<f64>,
     /// The intercept of the second.
     pub intercept_after: Option<f64>,
-    /// Rules that came, went, moved or have another weight; those of the second model in its order, then those that went.
+    /// Rules that came, went, moved or have another weight: those of the second model in its order, then those that
+    /// went.
     pub rules: Vec<RuleChange>,
     /// How many rules both have with the same weight.
     pub unchanged: usize,

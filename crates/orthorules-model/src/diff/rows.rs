@@ -85,14 +85,14 @@ pub struct ChangedRow {
 }
 
 /// A model at a size, and what it makes of a table.
-struct Reader<'m> {
+struct TableReading<'m> {
     model: &'m Model,
     size: SizeName,
     activations: Activations,
     predictions: Predictions,
 }
 
-impl<'m> Reader<'m> {
+impl<'m> TableReading<'m> {
     fn new((model, size, table): (&'m Model, SizeName, &Table)) -> Result<Self> {
         let activations = Activations::new(model, table)?;
         let predictions = activations.predictions(model, size);
@@ -158,7 +158,7 @@ impl RowChanges {
             let what = format!("the models read {rows} and {} rows from the table", after.2.rows());
             return Err(Error::NotComparable(what));
         }
-        let (old, new) = (Reader::new(before)?, Reader::new(after)?);
+        let (old, new) = (TableReading::new(before)?, TableReading::new(after)?);
         let classes = union(&old.model.classes, &new.model.classes);
         let changes: Vec<RowChange> = (0..rows).map(|row| RowChange::new(row, &old, &new, &classes)).collect();
         let mut sizes: Vec<f64> = changes.iter().map(|change| change.size).collect();
@@ -198,7 +198,7 @@ struct RowChange {
 }
 
 impl RowChange {
-    fn new(row: usize, old: &Reader, new: &Reader, classes: &[String]) -> Self {
+    fn new(row: usize, old: &TableReading, new: &TableReading, classes: &[String]) -> Self {
         let by = |class: Option<&str>| {
             let (a, b) = (old.number(row, class), new.number(row, class));
             let change = (a - b).abs();
@@ -214,7 +214,7 @@ impl RowChange {
         Self { row, size, class }
     }
 
-    fn told(&self, old: &Reader, new: &Reader, classes: &[String]) -> ChangedRow {
+    fn told(&self, old: &TableReading, new: &TableReading, classes: &[String]) -> ChangedRow {
         let class = classes.get(self.class).map(String::as_str);
         let owned = |text: Option<&str>| text.map(str::to_owned);
         ChangedRow {
@@ -236,7 +236,7 @@ fn union(old: &[String], new: &[String]) -> Vec<String> {
 }
 
 /// How many rows have another score, where scores mean the same in both models.
-fn scores_changed(old: &Reader, new: &Reader) -> Option<usize> {
+fn scores_changed(old: &TableReading, new: &TableReading) -> Option<usize> {
     let same = old.model.link == new.model.link && old.model.loss == new.model.loss;
     if !same || old.model.classes != new.model.classes {
         return None;
@@ -253,7 +253,7 @@ fn scores_changed(old: &Reader, new: &Reader) -> Option<usize> {
 }
 
 /// From which class to which other one rows go.
-fn changed_classes(old: &Reader, new: &Reader, rows: usize) -> Vec<ChangedClass> {
+fn changed_classes(old: &TableReading, new: &TableReading, rows: usize) -> Vec<ChangedClass> {
     let mut counts: std::collections::BTreeMap<(&str, &str), usize> = std::collections::BTreeMap::new();
     for row in 0..rows {
         if let (Some(before), Some(after)) = (old.class(row), new.class(row))

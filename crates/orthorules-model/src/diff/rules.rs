@@ -41,10 +41,10 @@ pub struct RuleChange {
     pub weight_after: Option<f64>,
 }
 
-type Term<'r> = (&'r Rule, f64);
+type TermWeight<'r> = (&'r Rule, f64);
 
 /// What happened to the rules, and how many stayed with their weights.
-pub(super) fn changes(old: &[Term], new: &[Term]) -> (Vec<RuleChange>, usize) {
+pub(super) fn changes(old: &[TermWeight], new: &[TermWeight]) -> (Vec<RuleChange>, usize) {
     let partners = partners(old, new);
     let mut unchanged = 0;
     let mut changes = Vec::new();
@@ -82,7 +82,7 @@ pub(super) fn changes(old: &[Term], new: &[Term]) -> (Vec<RuleChange>, usize) {
 }
 
 /// For each new rule the place of the old one that it is, or that it was before it moved.
-fn partners(old: &[Term], new: &[Term]) -> Vec<Option<usize>> {
+fn partners(old: &[TermWeight], new: &[TermWeight]) -> Vec<Option<usize>> {
     let mut taken = vec![false; old.len()];
     let mut partners: Vec<Option<usize>> = vec![None; new.len()];
     for (partner, (rule, _)) in partners.iter_mut().zip(new) {

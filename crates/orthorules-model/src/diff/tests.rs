@@ -3,8 +3,8 @@ use crate::data::table::{Column, Values};
 use crate::model::Predictions;
 use proptest::prelude::*;
 
-const ABOUT: &str = r#""format":"orthorules-model","version":1,"task":"regression","loss":"squared","target":"y","classes":[],
-    "columns":[{"name":"age","kind":"numeric"},{"name":"sex","kind":"categorical","levels":["f","m"]}]"#;
+const ABOUT: &str = r#""format":"orthorules-model","version":1,"task":"regression","loss":"squared","target":"y",
+    "classes":[],"columns":[{"name":"age","kind":"numeric"},{"name":"sex","kind":"categorical","levels":["f","m"]}]"#;
 
 /// A rule of up to two thresholds of `age` and a level of `sex`, with its weight.
 type Draw = (Option<i8>, Option<i8>, Option<bool>, i8);
@@ -100,7 +100,9 @@ proptest! {
     /// What rows change is what the predictions of the two models say, and a model does not differ from itself.
     #[test]
     fn changes_of_rows_are_those_of_predictions(
-        (a, b) in (draws(), draws()), (i, j) in (-2i8..3, -2i8..3), rows in prop::collection::vec((-4i8..4, 0u8..3), 1..40),
+        (a, b) in (draws(), draws()),
+        (i, j) in (-2i8..3, -2i8..3),
+        rows in prop::collection::vec((-4i8..4, 0u8..3), 1..40),
     ) {
         let (before, after) = (model(i, &distinct(a)), model(j, &distinct(b)));
         let sex = |&(_, s): &(i8, u8)| ["f", "m"].get(s as usize).copied();

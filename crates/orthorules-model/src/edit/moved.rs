@@ -29,10 +29,10 @@ impl MovedWeight {
 }
 
 /// The weights of a score by the texts of its rules, the intercept last.
-type Weights = Vec<(String, f64)>;
+type RuleWeights = Vec<(String, f64)>;
 
 /// The scores of the chosen size, each with its class.
-fn chosen(model: &Model) -> Vec<(Option<String>, Weights)> {
+fn chosen(model: &Model) -> Vec<(Option<String>, RuleWeights)> {
     let steps: Vec<_> = model.lists.iter().map(RuleList::chosen).collect();
     let of_score = |score: &SizedScore| {
         let intercept = (MovedWeight::INTERCEPT.to_owned(), score.weights.intercept);
@@ -46,7 +46,7 @@ fn chosen(model: &Model) -> Vec<(Option<String>, Weights)> {
 /// gone. Scores of several classes are those of the same class.
 pub fn moved(before: &Model, after: &Model) -> Vec<MovedWeight> {
     let earlier = chosen(before);
-    let weight = |all: &Weights, rule: &str| all.iter().find(|(own, _)| own == rule).map(|(_, weight)| *weight);
+    let weight = |all: &RuleWeights, rule: &str| all.iter().find(|(own, _)| own == rule).map(|(_, weight)| *weight);
     let mut lines = Vec::new();
     for (class, new) in chosen(after) {
         let old = earlier.iter().find(|(own, _)| *own == class).map_or(&[][..], |(_, old)| old).to_vec();

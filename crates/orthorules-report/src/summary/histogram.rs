@@ -36,8 +36,8 @@ pub(super) struct ColumnPicture {
     least: Option<f64>,
     most: Option<f64>,
     median: Option<f64>,
-    /// One for each bin, number or level; then, if there are any, the other levels; then the special codes; last the missing
-    /// values.
+    /// One for each bin, number or level; then, if there are any, the other levels; then the special codes; last the
+    /// missing values.
     bins: Vec<HistogramBin>,
 }
 

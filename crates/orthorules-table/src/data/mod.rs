@@ -3,6 +3,7 @@
 pub mod columns;
 pub mod dates;
 pub mod generate;
+pub mod kind;
 pub mod loss;
 pub mod offset;
 pub mod outline;

@@ -4,7 +4,7 @@ use crate::base::decimal;
 use crate::base::error::Error;
 use crate::base::wire::wire;
 use crate::data::dates::DateSource;
-use crate::data::table::{Kind, Numbers};
+use crate::data::kind::Kind;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -112,7 +112,7 @@ impl SpecialCode {
     }
 
     /// How many rows of a column have each of `codes`.
-    pub fn counts(codes: &[Self], values: &Numbers) -> Vec<u64> {
+    pub fn counts(codes: &[Self], values: &[f64]) -> Vec<u64> {
         let mut counts = vec![0; codes.len()];
         values.iter().filter_map(|&x| Self::place(codes, x)).for_each(|place| counts[place] += 1);
         counts

@@ -316,9 +316,11 @@ mod tests {
     fn listed(column: &BinnedColumn, sets: &LevelSets) -> Vec<Selection> {
         let bins = column.ordinary();
         let has_levels = matches!(column.scale, Scale::Nominal { .. });
+        // Where there is no number, no threshold is listed.
+        let has_numbers = matches!(column.scale, Scale::Ranked { .. }) || column.range.is_some();
         let plain = Selection::all(column.all_bins()).filter(|selection| match *selection {
-            Selection::AtMost(bin) => !has_levels && (bin as usize) + 1 < bins && column.scale.ends_at(bin as usize),
-            Selection::AtLeast(bin) => !has_levels && bin > 0 && column.scale.ends_at(bin as usize),
+            Selection::AtMost(bin) => has_numbers && (bin as usize) + 1 < bins && column.scale.ends_at(bin as usize),
+            Selection::AtLeast(bin) => has_numbers && bin > 0 && column.scale.ends_at(bin as usize),
             Selection::Is(_) | Selection::IsNot(_) => has_levels && bins > 2,
             _ => true,
         });

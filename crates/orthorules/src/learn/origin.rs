@@ -76,7 +76,7 @@ fn of_params(params: &Params, wishes: &Wishes) -> BTreeMap<String, Value> {
                 let rules: Vec<String> = wishes.pins.iter().map(ToString::to_string).collect();
                 Some(json!(rules)).filter(|_| !rules.is_empty())
             }
-            ("cuts", _) => Some(json!(params.cuts)).filter(|_| !params.cuts.is_empty()),
+            ("cuts", _) => Some(cuts(params)).filter(|_| !params.cuts.is_empty()),
             ("column_cost", _) => Some(json!(params.column_cost)).filter(|_| !params.column_cost.is_empty()),
             ("monotone", _) => {
                 let directions: BTreeMap<&String, i8> =
@@ -89,6 +89,17 @@ fn of_params(params: &Params, wishes: &Wishes) -> BTreeMap<String, Value> {
         options.extend(value.map(|value| ((*name).to_owned(), value)));
     }
     options
+}
+
+/// Thresholds of columns, each once and in order.
+fn cuts(params: &Params) -> Value {
+    let sorted = |cuts: &Vec<f64>| {
+        let mut cuts = cuts.clone();
+        cuts.sort_unstable_by(f64::total_cmp);
+        cuts.dedup();
+        cuts
+    };
+    json!(params.cuts.iter().map(|(name, own)| (name, sorted(own))).collect::<BTreeMap<_, _>>())
 }
 
 /// A value by its text: numbers and lists as such.
@@ -107,6 +118,10 @@ fn of_roles(roles: &Roles, outline: &Outline, rows: &RowContent) -> BTreeMap<Str
         names.dedup();
         (!names.is_empty()).then(|| json!(names))
     };
+    // A column with another part is no feature in any case.
+    let parts = [&roles.weight, &roles.exposure, &roles.offset, &roles.groups];
+    let has_part = |name: &String| *name == roles.target || parts.iter().any(|part| part.as_ref() == Some(name));
+    let ignored: Vec<String> = roles.ignore.iter().filter(|name| !has_part(name)).cloned().collect();
     let is_ordered = |spec: &&ColumnSpec| spec.kind == Kind::Ordered && spec.date.is_none();
     let ordered: BTreeMap<&String, &Vec<String>> =
         outline.specs.iter().filter(is_ordered).map(|spec| (&spec.name, &spec.levels)).collect();
@@ -120,7 +135,7 @@ fn of_roles(roles: &Roles, outline: &Outline, rows: &RowContent) -> BTreeMap<Str
         ("exposure", text(&roles.exposure)),
         ("offset", text(&roles.offset)),
         ("cv_groups", text(&roles.groups)),
-        ("ignore", list(&roles.ignore)),
+        ("ignore", list(&ignored)),
         ("categorical", list(&roles.categorical)),
         ("ordered", (!ordered.is_empty()).then(|| json!(ordered))),
         ("special", special(roles)),

@@ -18,7 +18,9 @@ const LONG: &[(&str, &str)] = &[
     ("crates/orthorules-table/src/data/warning/mod.rs", "fmt"),
     ("crates/orthorules/src/codes/stream/mod.rs", "attempt"),
     ("crates/orthorules/src/codes/stream/mod.rs", "pass"),
+    ("crates/orthorules/src/engine/search/candidate.rs", "children_at"),
     ("crates/orthorules/src/engine/targets/local/tests.rs", "naive"),
+    ("python/src/fit.rs", "fit"),
 ];
 
 /// Folders of what others made, of what was built, and of what programs wrote.

@@ -48,10 +48,11 @@ pub enum FrameCells {
 ///
 /// ```
 /// # use orthorules_table as orthorules;
-/// use orthorules::table::{Cells, gather};
+/// use orthorules::table::{FrameCells, gather};
 ///
-/// let codes = Cells::Codes { codes: vec![1, 0, 1], names: vec!["rain".into(), "dry".into()] };
-/// let columns = vec![("km".into(), Cells::Numbers(vec![1.0, 2.5, 4.0].into())), ("weather".into(), codes)];
+/// let codes = FrameCells::Codes { codes: vec![1, 0, 1], names: vec!["rain".into(), "dry".into()] };
+/// let km = FrameCells::Numbers(vec![1.0, 2.5, 4.0].into());
+/// let columns = vec![("km".into(), km), ("weather".into(), codes)];
 /// let table = gather(columns, &[], &[])?;
 /// assert_eq!(table.columns()[1].values.display(1).as_deref(), Some("rain"));
 /// # Ok::<(), orthorules::Error>(())

@@ -23,10 +23,10 @@ pub use read::{
 #[cfg(feature = "files")]
 pub use read::{Builder, CHANGED, ColumnPart, Complaint, Head, Scan, Source};
 
-use crate::base::wire::wire_enum;
 use notation::Remarks;
 
 pub use crate::data::dates::{DateForm, DatePart, DateSource, WEEKDAYS};
+pub use crate::data::kind::Kind;
 pub use crate::data::special::SpecialCode;
 pub use frame::{FrameCells, gather};
 pub use notation::{MISSING_WORDS, Notation};
@@ -38,32 +38,6 @@ use std::collections::BTreeMap;
 
 /// The code of a missing category.
 pub const MISSING: u32 = u32::MAX;
-
-/// What a column holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// Numbers; NaN is missing.
-    Numeric,
-    /// False and true.
-    Boolean,
-    /// A value out of a list of levels.
-    Categorical,
-    /// A value out of a list of levels that are in order: a rule may say `size >= medium`.
-    Ordered,
-}
-impl std::fmt::Display for Kind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Numeric => "numeric",
-            Self::Boolean => "boolean",
-            Self::Categorical => "categorical",
-            Self::Ordered => "ordered",
-        })
-    }
-}
-
-wire_enum!(Kind { 0 => Numeric, 1 => Boolean, 2 => Categorical, 3 => Ordered });
 
 /// The values of a column.
 #[derive(Debug, Clone, PartialEq)]

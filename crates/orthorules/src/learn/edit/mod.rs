@@ -16,8 +16,6 @@
 
 mod alternatives;
 mod apply;
-#[cfg(test)]
-mod independent;
 mod risk;
 mod rows;
 mod search;

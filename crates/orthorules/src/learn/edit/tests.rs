@@ -1,5 +1,7 @@
 //! Edits of fitted models: weights against a ridge, ledgers against evaluation, and edits that contradict one another.
 
+mod independent;
+
 use super::*;
 use crate::base::random::SplitMix64;
 use crate::data::table::Column;

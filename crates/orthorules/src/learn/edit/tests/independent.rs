@@ -1,16 +1,11 @@
 //! Weights and alternatives against a solver that shares nothing with the engine: Newton's method on dense columns, one
 //! row after the other, and all rules of a small table one by one.
 
-use super::tests::{edited, fitted, lambda, options, rules, table};
 use super::*;
-use crate::base::random::SplitMix64;
-use crate::data::table::Column;
-use crate::model::observer::Silent;
+use crate::Loss;
 use crate::model::rule::Rule;
-use crate::params::{MaxBins, Params, PathKind, RegLambda, Sets, Terms};
-use crate::{Loss, Problem, Roles};
+use crate::params::{MaxBins, PathKind};
 use nalgebra::{DMatrix, DVector};
-use serde_json::json;
 
 /// The loss of a row with score f, its derivative and its second derivative, from the definitions.
 fn loss_of(loss: Loss, f: f64, y: f64) -> (f64, f64, f64) {
@@ -211,7 +206,9 @@ fn alternatives_are_those_of_brute_force() {
             }
             let is_opposite = |rows: &Vec<bool>| rows.iter().zip(&own).all(|(row, own)| row != own);
             let taken = |rows: &Vec<bool>| {
-                *rows == own || is_opposite(rows) || columns.iter().any(|x| x.iter().zip(rows).all(|(x, &y)| (*x == 1.0) == y))
+                *rows == own
+                    || is_opposite(rows)
+                    || columns.iter().any(|x| x.iter().zip(rows).all(|(x, &y)| (*x == 1.0) == y))
             };
             let others: Vec<(f64, &Vec<bool>)> =
                 every.iter().filter(|rows| !taken(rows)).map(|rows| (with(rows), rows)).collect();
