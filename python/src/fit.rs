@@ -115,8 +115,8 @@ pub(crate) fn special_codes(
 /// Learns from `table`, which is used up.
 ///
 /// `options` are the engine's parameters by name, as text; `cuts`, `special` and `monotone` go by columns.
-/// `callback(class, rules, complexity, risk, rule)` hears of every rule, and `callback.resampled(done, total)` of every fit
-/// of a cross-validation. Ctrl-C raises, or with `keep` ends the fit with the rules found so far.
+/// `callback(class, rules, complexity, risk, rule)` hears of every rule, and `callback.resampled(done, total)` of every
+/// fit of a cross-validation. Ctrl-C raises, or with `keep` ends the fit with the rules found so far.
 #[pyfunction]
 #[pyo3(signature = (
     table, *, task, target, weight = None, exposure = None, offset = None, groups = None, positive = None,

@@ -155,7 +155,7 @@ fn the_choice_says_how_it_was_made() {
     for (flags, why) in [
         (&["--search", "exact", "--max-rules", "2"][..], "this search takes long enough once"),
         (&["--time-limit", "900"], "the time is limited"),
-        (&["--memory-limit", "1GB", "--cv-groups", "note"], "groups of rows need a table that is held in memory"),
+        (&["--memory-limit", "0", "--cv-groups", "note"], "groups of rows need a table that is held in memory"),
     ] {
         let run = fit(flags);
         assert!(run.stderr.contains("not cross-validated") && run.stderr.contains(why), "{}", run.stderr);

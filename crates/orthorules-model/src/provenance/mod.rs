@@ -26,6 +26,8 @@ pub const FROM: &str = "FROM";
 /// Longer commands and more options are not read.
 const MOST_BYTES: usize = 1 << 26;
 const MOST_OPTIONS: usize = 1000;
+/// Lists within lists: the special codes of columns are pairs.
+const MOST_DEPTH: usize = 3;
 
 /// Where a model comes from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -84,7 +86,7 @@ impl Provenance {
         if self.options.len() > MOST_OPTIONS || !self.options.keys().all(is_name) {
             return Some("its options are too many, or have other names than flags".into());
         }
-        if let Some((name, _)) = self.options.iter().find(|(_, value)| !is_option(value, 2)) {
+        if let Some((name, _)) = self.options.iter().find(|(_, value)| !is_option(value, MOST_DEPTH)) {
             return Some(format!("its option {name:?} is no number, text, or list of these"));
         }
         if !is_digest {

@@ -26,8 +26,12 @@ fn required_rules_are_there_or_refused() {
         table.column("name").unwrap().values.display(3).unwrap()
     };
     let levels = Params { require: vec![format!("name = {level}")], max_rules: Some(3), ..staying() };
-    let threshold = Params { require: vec!["x >= 0.123456789".into()], max_rules: Some(3), ..staying() };
-    let cut = Params { cuts: [("x".to_owned(), vec![0.123_456_789, 0.5])].into(), ..threshold.clone() };
+    // One of these is no cut of the column.
+    let above = |t: f64| Params { require: vec![format!("x >= {t}")], max_rules: Some(3), ..staying() };
+    let is_torn = |t: &f64| streamed(&whole, &named_roles(), &above(*t), None).is_err();
+    let t = [0.123_456_789, 1.03, 2.09, 3.53, 7.78].into_iter().find(is_torn).unwrap();
+    let threshold = above(t);
+    let cut = Params { cuts: [("x".to_owned(), vec![t, t + 0.5])].into(), ..threshold.clone() };
     for (params, is_refused) in [(&levels, false), (&threshold, true), (&cut, false)] {
         let (streamed, _) = match streamed(&whole, &named_roles(), params, None) {
             Ok(found) => found,
