@@ -221,13 +221,13 @@ def test_unnamed_columns_are_numbered():
 def test_names_that_are_numbers_are_kept(names):
     X, y = matrix()
     frame = pd.DataFrame(X, columns=names)
-    model = RuleRegressor(max_rules=6).fit(frame, y)
+    model = RuleRegressor(max_rules=6, terms="rules", cv=None).fit(frame, y)
     shown = {condition.split()[0] for rule in model.rules_["rule"] for condition in rule.split(" & ")}
     quoted = [f'"{name}"' for name in names]
     assert set(quoted[:2]) <= shown <= set(quoted), "a rule tells a name that is a number from a number"
     assert not hasattr(model, "feature_names_in_"), "scikit-learn has names only where all are text"
     assert (model.predict(frame) == model.predict(X)).all()
-    plain = RuleRegressor(max_rules=6).fit(X, y)
+    plain = RuleRegressor(max_rules=6, terms="rules", cv=None).fit(X, y)
     assert (plain.predict(X) == model.predict(frame)).all()
     with pytest.raises(ValueError, match="feature names should match .* in this order"):
         model.predict(frame[names[::-1]])
@@ -239,7 +239,8 @@ def test_names_that_are_numbers_are_kept(names):
 def test_names_that_are_numbers_can_be_referred_to():
     X, y = matrix()
     frame = pd.DataFrame(X, columns=[2019, 2020, 2021, 2022, 2023])
-    model = RuleRegressor(max_rules=6, cuts={2019: [10, 20]}, monotonic_cst={2020: 1}).fit(frame, y)
+    fixed = {"max_rules": 6, "terms": "rules", "cv": None}
+    model = RuleRegressor(**fixed, cuts={2019: [10, 20]}, monotonic_cst={2020: 1}).fit(frame, y)
     thresholds = {rule.split()[2] for rule in model.rules_["rule"] if rule.startswith('"2019" ')}
     assert thresholds and thresholds <= {"10", "20"}
     raised = frame.copy()
@@ -247,7 +248,7 @@ def test_names_that_are_numbers_can_be_referred_to():
     assert (model.predict(raised) >= model.predict(frame)).all()
     with pytest.raises(ValueError, match="unexpected feature names"):
         RuleRegressor(monotonic_cst={1999: 1}).fit(frame, y)
-    model = RuleRegressor(max_rules=6, categorical_features=["2019"]).fit(frame, y)
+    model = RuleRegressor(max_rules=6, terms="rules", cv=None, categorical_features=["2019"]).fit(frame, y)
     assert json.loads(model.to_json())["columns"][0]["kind"] == "categorical"
     with pytest.raises(ValueError, match="no feature 2019 of 5: whole numbers count the features from 0, .*'2019'"):
         RuleRegressor(categorical_features=[2019]).fit(frame, y)
@@ -255,7 +256,7 @@ def test_names_that_are_numbers_can_be_referred_to():
 
 def test_columns_that_are_merely_counted_keep_their_order():
     X, y = matrix()
-    model = RuleRegressor(max_rules=3).fit(pd.DataFrame(X), y)
+    model = RuleRegressor(max_rules=3, terms="rules", cv=None).fit(pd.DataFrame(X), y)
     assert any(rule.startswith("x0 ") for rule in model.rules_["rule"])
     with pytest.raises(ValueError, match="feature names should match"):
         model.predict(pd.DataFrame(X)[[4, 3, 2, 1, 0]])

@@ -38,7 +38,7 @@ ESTIMATORS = {
 @pytest.mark.parametrize("rows", [60, ROWS])
 def test_python_and_the_command_line_have_the_same_default(command, tmp_path, kind, rows):
     frame, targets = table(11)
-    frame, y = frame[:rows], targets[kind][:rows]
+    frame, y = frame[:rows], pd.Series(targets[kind][:rows], name="target")
     make, parameters, flags = ESTIMATORS[kind]
     frame.assign(target=y).to_parquet(tmp_path / "t.parquet")
     limits = ["--max-complexity", 16, "-o", tmp_path / "m.json", "--quiet"]
@@ -55,10 +55,11 @@ def test_python_and_the_command_line_have_the_same_default(command, tmp_path, ki
 
 def test_a_preset_has_the_same_default(command, tmp_path):
     frame, targets = table(3)
-    frame.assign(target=targets["regression"]).to_parquet(tmp_path / "t.parquet")
+    y = pd.Series(targets["regression"], name="target")
+    frame.assign(target=y).to_parquet(tmp_path / "t.parquet")
     limits = ["--max-complexity", 10, "-o", tmp_path / "m.json", "--quiet"]
     command("fit", tmp_path / "t.parquet", "--target", "target", "--preset", "cob", *limits)
-    model = RuleRegressor(preset="cob", max_complexity=10).fit(frame, targets["regression"])
+    model = RuleRegressor(preset="cob", max_complexity=10).fit(frame, y)
     assert model.to_json() == (tmp_path / "m.json").read_text()
 
 

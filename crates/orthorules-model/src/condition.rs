@@ -317,9 +317,8 @@ impl Condition {
     pub fn fits(&self, kind: Kind) -> bool {
         match self.op.sense() {
             Sense::Rising | Sense::Falling if matches!(self.value, Some(Operand::Text(_))) => kind == Kind::Ordered,
-            Sense::Rising | Sense::Falling => kind == Kind::Numeric,
+            Sense::Rising | Sense::Falling | Sense::Special => kind == Kind::Numeric,
             Sense::Level => kind != Kind::Numeric,
-            Sense::Special => kind == Kind::Numeric,
             Sense::Presence => true,
         }
     }

@@ -145,15 +145,13 @@ fn step(a: &Condition, b: &Condition) -> Option<f64> {
     if a.column != b.column || family(a.op) != family(b.op) {
         return None;
     }
-    Some(match (&a.value, &b.value) {
-        (Some(Operand::Number(a)), Some(Operand::Number(b))) => apart(*a, *b),
-        _ => {
-            let (a, b) = (a.levels(), b.levels());
-            let shared = a.iter().filter(|level| b.contains(level)).count();
-            let all = a.len() + b.len() - shared;
-            if all == 0 { 0.0 } else { 1.0 - shared as f64 / all as f64 }
-        }
-    })
+    if let (Some(Operand::Number(a)), Some(Operand::Number(b))) = (&a.value, &b.value) {
+        return Some(apart(*a, *b));
+    }
+    let (a, b) = (a.levels(), b.levels());
+    let shared = a.iter().filter(|level| b.contains(level)).count();
+    let all = a.len() + b.len() - shared;
+    Some(if all == 0 { 0.0 } else { 1.0 - shared as f64 / all as f64 })
 }
 
 /// From 0 for equal numbers to 2 for opposite ones, whatever their unit is.

@@ -9,15 +9,15 @@ const ABOUT: &str = r#""format":"orthorules-model","version":1,"task":"regressio
 /// A rule of up to two thresholds of `age` and a level of `sex`, with its weight.
 type Draw = (Option<i8>, Option<i8>, Option<bool>, i8);
 
-fn rule((least, most, sex, _): &Draw) -> String {
-    let bound = |op: &str, t: &Option<i8>| t.map(|t| format!(r#"{{"column":"age","op":"{op}","value":{t}}}"#));
+fn rule((least, most, sex, _): Draw) -> String {
+    let bound = |op: &str, t: Option<i8>| t.map(|t| format!(r#"{{"column":"age","op":"{op}","value":{t}}}"#));
     let level = sex.map(|m| format!(r#"{{"column":"sex","op":"=","value":"{}"}}"#, if m { "m" } else { "f" }));
     let parts: Vec<String> = [bound(">=", least), bound("<=", most), level].into_iter().flatten().collect();
     format!(r#"{{"conditions":[{}]}}"#, parts.join(","))
 }
 
 fn model(intercept: i8, rules: &[Draw]) -> Model {
-    let texts: Vec<String> = rules.iter().map(rule).collect();
+    let texts: Vec<String> = rules.iter().copied().map(rule).collect();
     let weights: Vec<String> = rules.iter().map(|rule| rule.3.to_string()).collect();
     let count = rules.len();
     let json = format!(

@@ -27,7 +27,8 @@ pub fn word(text: &str) -> String {
         '\'' | '\\' => format!("\\{c}"),
         c if c.is_control() => {
             let mut buffer = [0; 4];
-            c.encode_utf8(&mut buffer).bytes().map(|byte| format!("\\{byte:03o}")).collect()
+            let octal = |byte: u8| format!("\\{byte:03o}");
+            c.encode_utf8(&mut buffer).bytes().map(octal).collect::<Vec<_>>().concat()
         }
         c => c.to_string(),
     };

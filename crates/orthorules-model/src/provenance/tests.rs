@@ -108,7 +108,8 @@ fn provenance_is_kept_and_needs_version_3() {
 
 #[test]
 fn hostile_provenance_is_refused() {
-    let cases: [(&str, fn(&mut Value)); 12] = [
+    type Spoiled = (&'static str, fn(&mut Value));
+    let cases: [Spoiled; 12] = [
         ("command", |p| p["command"] = json!("orthorules fit TABLE; rm -rf ~")),
         ("command", |p| p["command"] = json!("orthorules fit $(id)")),
         ("command", |p| p["command"] = json!("orthorules fit 'TABLE")),

@@ -315,7 +315,7 @@ impl Problem {
                 Values::Numeric(_) => Vec::new(),
             };
             let (date, special) = (column.date.clone(), column.special.clone());
-            ColumnSpec { date, special, ..ColumnSpec::new(&column.name, column.values.kind(), levels) }
+            ColumnSpec { special, date, ..ColumnSpec::new(&column.name, column.values.kind(), levels) }
         };
         self.coded.clone().unwrap_or_else(|| self.features.iter().map(spec).collect())
     }

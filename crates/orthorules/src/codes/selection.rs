@@ -142,17 +142,16 @@ impl Selection {
         match (self, other) {
             (Self::AtMost(own), Self::AtMost(others)) => own <= others,
             (Self::AtLeast(own), Self::AtLeast(others)) => own >= others,
-            (Self::Is(own), Self::IsNot(others)) => own != others,
-            (Self::Is(own), Self::Is(others)) | (Self::IsNot(own), Self::IsNot(others)) => own == others,
+            (Self::Is(own), Self::IsNot(others)) | (Self::Special(own), Self::NotSpecial(others)) => own != others,
+            (Self::Is(own), Self::Is(others))
+            | (Self::IsNot(own), Self::IsNot(others))
+            | (Self::Special(own), Self::Special(others))
+            | (Self::NotSpecial(own), Self::NotSpecial(others)) => own == others,
             (Self::In(_) | Self::NotIn(_), Self::Is(_) | Self::IsNot(_))
             | (Self::Is(_) | Self::In(_) | Self::NotIn(_), Self::In(_) | Self::NotIn(_))
             | (Self::Missing, Self::Missing)
             // No number is a special code.
             | (Self::AtMost(_) | Self::AtLeast(_), Self::NotSpecial(_)) => true,
-            (Self::Special(own), Self::NotSpecial(others)) => own != others,
-            (Self::Special(own), Self::Special(others)) | (Self::NotSpecial(own), Self::NotSpecial(others)) => {
-                own == others
-            }
             (_, Self::Present) => self != Self::Missing,
             _ => false,
         }

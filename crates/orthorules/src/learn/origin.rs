@@ -84,7 +84,7 @@ fn of_params(params: &Params, wishes: &Wishes) -> BTreeMap<String, Value> {
                 Some(json!(directions)).filter(|_| !directions.is_empty())
             }
             _ if params.get(name) == usual.get(name) => None,
-            _ => params.get(name).map(|text| value(*kind, text)),
+            _ => params.get(name).map(|text| value(*kind, &text)),
         };
         options.extend(value.map(|value| ((*name).to_owned(), value)));
     }
@@ -103,10 +103,10 @@ fn cuts(params: &Params) -> Value {
 }
 
 /// A value by its text: numbers and lists as such.
-fn value(kind: ParameterKind, text: String) -> Value {
+fn value(kind: ParameterKind, text: &str) -> Value {
     match kind {
         ParameterKind::Choice(_) => json!(text),
-        _ => serde_json::from_str(&text).unwrap_or_else(|_| json!(text)),
+        _ => serde_json::from_str(text).unwrap_or_else(|_| json!(text)),
     }
 }
 
@@ -140,7 +140,7 @@ fn of_roles(roles: &Roles, outline: &Outline, rows: &RowContent) -> BTreeMap<Str
         ("ordered", (!ordered.is_empty()).then(|| json!(ordered))),
         ("special", special(roles)),
         ("dates", roles.without_dates.then(|| json!("off"))),
-        ("drop_missing_target", roles.drop_missing_target.then(|| json!(true))),
+        ("drop_missing_target", roles.drop_missing_target.then_some(Value::Bool(true))),
         ("na_values", list(&notation.na_values)),
         ("keep_values", list(&notation.keep_values)),
         ("decimal", notation.decimal_comma.then(|| json!(","))),

@@ -14,20 +14,17 @@ pub(crate) fn states(setup: &Setup, constant: &State, mut added: impl FnMut(&Sta
         if !has_room || state.rules.len() >= setup.params.max_rules {
             continue;
         }
-        let (found, rule) = match &pin.rule.trend {
-            Some(trend) => {
-                // A column without spread has no trend.
-                let Some(found) = setup.given_trend(trend) else { continue };
-                let rule = setup.rule_of(&found);
-                (found, rule)
-            }
-            None => {
-                let narrower = |rows, atom: &_| setup.rows.select_known(&rows, *atom, true, || None);
-                let rows = pin.query.atoms.iter().fold(setup.rows.all(), narrower);
-                let found = Found { query: pin.query.clone(), rows, ..Found::default() };
-                let rule = Rule { covered: found.rows.len() as u64, ..pin.rule.clone() };
-                (found, rule)
-            }
+        let (found, rule) = if let Some(trend) = &pin.rule.trend {
+            // A column without spread has no trend.
+            let Some(found) = setup.given_trend(trend) else { continue };
+            let rule = setup.rule_of(&found);
+            (found, rule)
+        } else {
+            let narrower = |rows, atom: &_| setup.rows.select_known(&rows, *atom, true, || None);
+            let rows = pin.query.atoms.iter().fold(setup.rows.all(), narrower);
+            let found = Found { query: pin.query.clone(), rows, ..Found::default() };
+            let rule = Rule { covered: found.rows.len() as u64, ..pin.rule.clone() };
+            (found, rule)
         };
         let moved_to = state.add(&found, rule, setup);
         added(&state, found, &moved_to);

@@ -62,7 +62,7 @@ impl ColumnBudget {
         let dates = problem.specs.iter().map(|spec| (spec.name.clone(), paid_as(spec).to_owned())).filter(is_part);
         let mut own = Self { budget, dates: dates.collect(), required: BTreeSet::new() };
         let paid: BTreeSet<&str> = problem.specs.iter().map(paid_as).collect();
-        for name in own.budget.column_cost.keys().filter(|name| !paid.contains(name.as_str())) {
+        if let Some(name) = own.budget.column_cost.keys().find(|name| !paid.contains(name.as_str())) {
             if let Some(date) = own.dates.get(name) {
                 let what = format!("column_cost: {name:?} is a part of the date {date:?}; give the cost of {date:?}");
                 return Err(Error::Excluded { name: "column_cost", what });

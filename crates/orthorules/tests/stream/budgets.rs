@@ -8,7 +8,7 @@ use orthorules::{Gather, Model};
 /// What the rules of a model use, by name.
 fn columns(model: &str) -> std::collections::BTreeSet<String> {
     let model = Model::from_json(model).unwrap();
-    model.all_rules().flat_map(|rule| rule.columns()).map(str::to_owned).collect()
+    model.all_rules().flat_map(orthorules::Rule::columns).map(str::to_owned).collect()
 }
 
 #[test]

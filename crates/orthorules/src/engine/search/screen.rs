@@ -162,7 +162,7 @@ mod tests {
     }
 
     /// The cells of the rules of `case`, whose rows are divided into `parts`.
-    fn cells_of_parts(case: &Case, divided: &Rows, response: &Response, parts: [Range<usize>; 4]) -> Cells {
+    fn cells_of_parts(case: &Case, divided: &Rows, response: &Response, parts: &[Range<usize>; 4]) -> Cells {
         let mut cells = Cells::new(divided, response);
         for rule in &case.rules {
             let covered = |part: &Range<usize>| {
@@ -224,7 +224,7 @@ mod tests {
             let end = case.rows() / 3;
             let divided = Rows::divided(&columns, &response, &[0, end, end + 1]);
             let parts = [0..0, 0..end, end..end + 1, end + 1..case.rows()];
-            let in_parts = cells_of_parts(&case, &divided, &response, parts);
+            let in_parts = cells_of_parts(&case, &divided, &response, &parts);
             for (rows, cells) in [(&whole, &cells), (&divided, &in_parts)] {
                 let some = found(rows, cells, Some(&ByRow::new(rows)));
                 prop_assert_eq!(all.len(), some.len());

@@ -72,7 +72,7 @@ fn terms_of_a_model_are_in_every_size_with_room() {
         let can_grow = !["classes", "one-vs-rest"].contains(&task);
         let terms = if can_grow && random.below(2) == 0 { Terms::Hinge } else { Terms::Rules };
         let sets = (random.below(2) == 0).then_some(Sets::On);
-        let Ok(before) = fit(&last, &Params { terms, sets, ..params(task) }, &Silent) else { continue };
+        let Ok(before) = fit(&last, &Params { sets, terms, ..params(task) }, &Silent) else { continue };
         let before = before.model;
         trends += before.all_rules().filter(|rule| rule.trend.is_some()).count();
         let search = [Search::Greedy, Search::Beam, Search::Exact][random.below(3)];

@@ -102,7 +102,7 @@ fn with_budget(random: &mut SplitMix64, params: Params) -> Params {
 /// What the rules of all sizes pay for.
 fn paid(model: &Model) -> BTreeSet<&str> {
     let name = |name| if ["day.year", "day.month"].contains(&name) { "day" } else { name };
-    model.all_rules().flat_map(|rule| rule.columns()).map(name).collect()
+    model.all_rules().flat_map(crate::Rule::columns).map(name).collect()
 }
 
 /// An error in words unless a model is within the budget.
