@@ -231,7 +231,7 @@ def killed(started, client, seed, whom):
     random_ = np.random.default_rng(seed)
     X = pd.DataFrame(np.round(random_.normal(size=(2000, 5)), 1), columns=list("abcde"))
     y = pd.Series(X["a"] + 2 * (X["b"] > 0.3) + 0.1 * random_.normal(size=len(X)), name="y")
-    fixed = {"max_rules": 6, "cv": None, "polish": "off", "reg_lambda": 1.0}
+    fixed = {"max_rules": 6, "polish": "off", "reg_lambda": 1.0}
     expected = orthorules.RuleRegressor(**fixed).fit(X, y).to_json()
     whole = cut(X.assign(y=y), draw)
 

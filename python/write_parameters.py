@@ -98,8 +98,6 @@ OWN = [
         "bootstrap that was not finished is left out.",
     ),
 ]
-# What is given where nothing is said, other than the engine's default: the command line gives the same.
-DEFAULTS = {"cv": "auto"}
 # Parameters of the engine that take more forms in Python, or do more. A name between braces stands for what the engine
 # says of it.
 WIDER = {
@@ -113,9 +111,8 @@ WIDER = {
     ),
     "cv": (
         "Any",
-        'int, "auto", None, splitter or list of splits, default="auto"',
-        "{cv} None: no folds, and so the largest size, for those who choose it themselves. A warning tells where "
-        "nothing could be held out. Folds are stratified by class and decided by `random_state`.",
+        'int, "auto", splitter or list of splits, optional',
+        "{cv} A warning tells where it would take longer. Folds are stratified by class and decided by `random_state`.",
     ),
     "require": ("Sequence[str] | None", "list of str, optional", "{require}"),
     "forbid": ("Sequence[str] | None", "list of str, optional", "{forbid}"),
@@ -151,7 +148,7 @@ def number_type(property: dict[str, Any]) -> str:
 def from_schema(schema: dict[str, Any], name: str) -> Parameter:
     """A parameter of the engine as an argument."""
     property = schema["properties"][name]
-    default = DEFAULTS.get(name, property["default"])
+    default = property["default"]
     if "enum" in property:
         annotation = "str"
         kind = "{" + ", ".join(json.dumps(choice) for choice in property["enum"] if choice is not None) + "}"
@@ -177,8 +174,7 @@ def from_schema(schema: dict[str, Any], name: str) -> Parameter:
     if name in WIDER:
         annotation, kind, text = WIDER[name]
     given = next((python for python, engine in RENAMED.items() if engine == name), name)
-    about = "" if name in DEFAULTS else said(schema, name)[1]
-    return Parameter(given, annotation, source, kind, in_python(schema, f"{text} {about}".strip()))
+    return Parameter(given, annotation, source, kind, in_python(schema, f"{text} {said(schema, name)[1]}".strip()))
 
 
 def shared(schema: dict[str, Any]) -> list[Parameter]:

@@ -58,9 +58,7 @@ class BaseRules(DiffMixin, EditMixin, EvalMixin, HtmlMixin, LookMixin, SavedMixi
     # ---- parameters ----
 
     def _options(self, folds: int | None) -> dict[str, str]:
-        """The engine's parameters as text. A preset has the say where a parameter is left at its default, but for
-        folds, which presets do not know.
-        """
+        """The engine's parameters as text. A preset has the say where a parameter is left at its default."""
         defaults = {name: p.default for name, p in inspect.signature(type(self).__init__).parameters.items()}
         options = {}
         for name in ENGINE:
@@ -69,7 +67,7 @@ class BaseRules(DiffMixin, EditMixin, EvalMixin, HtmlMixin, LookMixin, SavedMixi
             value = getattr(self, name)
             if name == "cv" and folds is not None:
                 value = folds
-            untouched = name != "cv" and self.preset is not None and value == defaults[name]
+            untouched = self.preset is not None and value == defaults[name]
             if value is not None and not untouched:
                 options[name] = _text(name, value)
         options["threads"] = str(effective_n_jobs(self.n_jobs))

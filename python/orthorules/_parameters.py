@@ -104,7 +104,7 @@ class RegressorParameters:
         max_cost: float | None = None,
         num_trees: int = 1000,
         p0: float = 0.0,
-        cv: Any = "auto",
+        cv: Any = None,
         select: str | None = None,
         bootstrap: int | None = None,
         categorical_features: Any = "from_dtype",
@@ -205,7 +205,7 @@ class ClassifierParameters:
         max_cost: float | None = None,
         num_trees: int = 1000,
         p0: float = 0.0,
-        cv: Any = "auto",
+        cv: Any = None,
         select: str | None = None,
         bootstrap: int | None = None,
         categorical_features: Any = "from_dtype",
@@ -369,11 +369,11 @@ ENTRIES = """\
         Trees of the forest of sirus.
     p0 : float, default=0.0
         Share of the trees of sirus that must have a rule.
-    cv : int, "auto", None, splitter or list of splits, default="auto"
+    cv : int, "auto", splitter or list of splits, optional
         Folds of the cross-validation that chooses the size, terms if they are auto, and λ unless `reg_lambda` is
-        given. auto: five folds where that takes a few seconds, else rows held out once for the size alone. None:
-        no folds, and so the largest size, for those who choose it themselves. A warning tells where nothing could
-        be held out. Folds are stratified by class and decided by `random_state`.
+        given. auto: five folds where that takes a few seconds, else rows held out once for the size alone. A
+        warning tells where it would take longer. Folds are stratified by class and decided by `random_state`.
+        Default: none.
     select : {"simple", "best", "1se"}, optional
         Which size cross-validation chooses. simple: the simplest within 1 % of the least risk, and within half a
         per cent of the constant model's; of up to 200 rows the middle of the sizes near the least risk. best: that

@@ -295,9 +295,9 @@ def _listed(given: Any) -> list[str]:
 class RuleRegressor(_DistributedRules):
     """`orthorules.RuleRegressor` on a Dask cluster: the same parameters, `client` and `gather`.
 
-    Small tables are brought to the machine that runs the fit. gather="never" leaves all rows where they are: folds and
-    polish, which are defaults for small tables, and trends are refused then, so that `cv=None` is needed. A number
-    of folds, the bootstrap, exact search and SIRUS are refused in any case.
+    Small tables are brought to the machine that runs the fit. gather="never" leaves all rows where they are: folds that
+    choose reg_lambda and polish, which are defaults for small tables, and trends are refused then. Cross-validation,
+    the bootstrap, exact search and SIRUS are refused in any case.
     """
 
     _kind = LocalRegressor
@@ -311,9 +311,9 @@ class RuleRegressor(_DistributedRules):
 class RuleClassifier(_DistributedRules):
     """`orthorules.RuleClassifier` on a Dask cluster: the same parameters but `class_weight`, `client` and `gather`.
 
-    Small tables are brought to the machine that runs the fit. gather="never" leaves all rows where they are: folds and
-    polish, which are defaults for small tables, and trends are refused then, so that `cv=None` is needed. A number
-    of folds, the bootstrap, exact search and SIRUS are refused in any case.
+    Small tables are brought to the machine that runs the fit. gather="never" leaves all rows where they are: folds that
+    choose reg_lambda and polish, which are defaults for small tables, and trends are refused then. Cross-validation,
+    the bootstrap, exact search and SIRUS are refused in any case.
     """
 
     _kind = LocalClassifier

@@ -341,9 +341,9 @@ class RuleClassificationModel(_SparkModel, HasProbabilityCol, HasRawPredictionCo
 class RuleRegressor(_SparkRules):
     """`orthorules.RuleRegressor` on Spark: the same parameters, `gather` and the names of columns.
 
-    Small tables are brought to the driver. gather="never" leaves all rows where they are: folds and polish, which are
-    defaults for small tables, and trends are refused then, so that `cv=None` is needed. A number of folds, the
-    bootstrap, exact search and SIRUS are refused in any case.
+    Small tables are brought to the driver. gather="never" leaves all rows where they are: folds that choose reg_lambda
+    and polish, which are defaults for small tables, and trends are refused then. Cross-validation, the bootstrap, exact
+    search and SIRUS are refused in any case.
     """
 
     _kind = LocalRegressor
@@ -370,9 +370,9 @@ class RuleRegressor(_SparkRules):
 class RuleClassifier(_SparkRules, HasProbabilityCol, HasRawPredictionCol):  # type: ignore[misc]
     """`orthorules.RuleClassifier` on Spark: the same parameters but `class_weight`, `gather` and the names of columns.
 
-    Small tables are brought to the driver. gather="never" leaves all rows where they are: folds and polish, which are
-    defaults for small tables, and trends are refused then, so that `cv=None` is needed. A number of folds, the
-    bootstrap, exact search and SIRUS are refused in any case.
+    Small tables are brought to the driver. gather="never" leaves all rows where they are: folds that choose reg_lambda
+    and polish, which are defaults for small tables, and trends are refused then. Cross-validation, the bootstrap, exact
+    search and SIRUS are refused in any case.
     """
 
     _kind = LocalClassifier

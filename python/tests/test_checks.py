@@ -8,15 +8,14 @@ from orthorules import RuleClassifier, RuleRegressor
 
 @parametrize_with_checks(
     [
-        # Folds take most of the time of a small fit, so the defaults have them and the others do not.
         RuleRegressor(),
-        RuleRegressor(loss="poisson", max_rules=5, cv=None),
-        RuleRegressor(loss="gamma", max_rules=5, cv=None),
-        RuleRegressor(preset="cob", cv=None),
+        RuleRegressor(loss="poisson", max_rules=5),
+        RuleRegressor(loss="gamma", max_rules=5),
+        RuleRegressor(preset="cob"),
         RuleRegressor(search="exact", max_complexity=6, node_limit=200),
         RuleClassifier(),
-        RuleClassifier(preset="cob", cv=None),
-        RuleClassifier(search="beam", n_jobs=1, cv=None),
+        RuleClassifier(preset="cob"),
+        RuleClassifier(search="beam", n_jobs=1),
     ]
 )
 def test_estimator(estimator, check):

@@ -255,7 +255,7 @@ def test_rows_that_must_stay_are_not_asked_for(client):
     with pytest.raises(ValueError, match="gather must be 'auto' or 'never', got 'always'"):
         rules.RuleRegressor(client=client, gather="always").fit(whole[["x0"]], whole["number"])
     # The codes of 200 rows in one byte each would be in a reply.
-    plain = {"client": client, "cv": None, "polish": "off", "reg_lambda": 1.0, "max_rules": 2}
+    plain = {"client": client, "polish": "off", "reg_lambda": 1.0, "max_rules": 2}
     here = rules.RuleRegressor(**plain).fit(whole[["x0"]], whole["number"])
     there = rules.RuleRegressor(**plain, gather="never").fit(whole[["x0"]], whole["number"])
     assert here.to_json() == there.to_json()
