@@ -110,9 +110,8 @@ fn problem(table: Table, task: &str, special: bool) -> Problem {
 fn params(random: &mut SplitMix64, task: &str) -> [Params; 2] {
     let search = [Search::Greedy, Search::Beam, Search::Exact][random.below(3)];
     let has_trends = search != Search::Exact && task != "classes" && random.below(3) == 0;
-    // The best path keeps a few ensembles of each size. Which of equal trends these have is up to the names of columns.
-    let kinds = if has_trends { [PathKind::Nested; 2] } else { [PathKind::Best, PathKind::Nested] };
-    let path = (search != Search::Exact).then(|| kinds[random.below(2)]);
+    // The best path keeps a few ensembles of each size. Which of equal ones these are is up to the names of columns.
+    let path = (search != Search::Exact).then_some(PathKind::Nested);
     let monotone = random.below(4) == 0 && task != "classes";
     let monotone = monotone.then(|| ("x".to_owned(), Monotone::Rising)).into_iter().collect();
     let coded = Params {
