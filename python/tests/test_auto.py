@@ -20,7 +20,7 @@ def table(seed):
     targets = {
         "regression": score.round(3),
         "two classes": np.where(score > 1.2, "yes", "no"),
-        "several classes": np.digitize(score, [0.8, 1.8]).astype(str).astype(object),
+        "several classes": np.array(["low", "middle", "high"], dtype=object)[np.digitize(score, [0.8, 1.8])],
         "counts": random.poisson(np.exp(0.5 * score)),
     }
     return frame, targets

@@ -48,7 +48,10 @@ impl Provenance {
         if !self.options.contains_key("cv") {
             parameters.push("cv=\"auto\"".to_owned());
         }
-        for (name, value) in self.options.iter().filter(|(name, _)| !OF_TABLE.contains(&name.as_str())) {
+        // Presets say what becomes of several classes, also where there are none.
+        let is_parameter =
+            |name: &str| !OF_TABLE.contains(&name) && (name != "multiclass" || model.task == Task::Classification);
+        for (name, value) in self.options.iter().filter(|(name, _)| is_parameter(name)) {
             let renamed = RENAMED.iter().find(|(own, _)| own == name).map_or(name.as_str(), |(_, python)| python);
             let told = match name.as_str() {
                 "cv" if value == "none" => "None".to_owned(),
