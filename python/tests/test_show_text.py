@@ -67,6 +67,11 @@ class Reader:
             return float(value)
         return str(value).lower() if isinstance(value, bool) else str(value).strip() or None
 
+    def code(self, row, name):
+        """What a number stands for, if it is a special code."""
+        codes = self.columns[name].get("special", [])
+        return next((code["name"] for code in codes if code["value"] == self.cell(row, name)), None)
+
     def place(self, name, text):
         """What is compared: a number, or the place of a level."""
         column, text = self.columns[name], bare(text)
@@ -85,6 +90,14 @@ class Reader:
             value = self.cell(row, name)
             if clause in (f"{spelled} missing", f"{spelled} present"):
                 return (value is None) == clause.endswith("missing")
+            code = self.code(row, name)
+            for word in ("is not", "is"):
+                if clause.startswith(f"{spelled} {word} "):
+                    is_that = code == bare(clause[len(spelled) + len(word) + 2 :]).replace('\\"', '"')
+                    return value is not None and not is_that if word == "is not" else is_that
+            if code is not None:
+                # A code is no number.
+                value = None
             if f" <= {spelled} <= " in clause:
                 low, high = clause.split(f" <= {spelled} <= ")
                 return value is not None and self.at_most(name, low, value) and self.at_most(name, value, high)
@@ -120,7 +133,7 @@ class Reader:
         line = re.fullmatch(r"per (\S+) of (.*), from (\S+) to (\S+) \(0 at (\S+)\)", text)
         per, name, *ends = (above or below or line).groups()
         x, per, ends = self.cell(row, bare(name)), float(per), [float(end) for end in ends]
-        if x is None:
+        if x is None or self.code(row, bare(name)) is not None:
             return 0.0
         if above:
             return max(0.0, min(x, ends[1]) - ends[0]) / per
